@@ -1,0 +1,1 @@
+"""toa: work on the clock for Django, kept as state in PostgreSQL."""

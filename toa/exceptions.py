@@ -1,0 +1,128 @@
+"""Everything toa raises on purpose.
+
+::
+
+    ToaError
+    |- InvalidManifest          a manifest does not hold; carries its problems
+    |- UnknownEndpoint          no operation of that name
+    |- CallError                the caller's mistake or a state the caller must handle
+    |  |- InvalidInput          the input (or a delay's request) does not fit its schema
+    |  |- InvalidQuery          the query or its criteria do not hold
+    |  |- NotFound              no such object, or a tombstone
+    |  |- PreconditionFailed    the object has another VERSION
+    |  |- Conflict              a unique rule, or a race that was not retried
+    |  |- OnceMismatch          a once key was used before with another request
+    |  |- NotAllowedHere        a call where the context allows none
+    |  `- Refused               an Error reply, raised where `check=True` asked for it
+    |- OperationFault           the operation broke its own declaration: a bug
+    |- Transient                worth another try
+    |  `- LeaseLost             the lease of the calling effect is gone
+    |- OutcomeUnknown           the connection was lost during COMMIT
+    `- InvalidDuration, InvalidSchedule, InvalidZone
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class ToaError(Exception):
+    """Root of everything toa raises on purpose. `hint` says what to do about it."""
+
+    def __init__(self, message: str = "", *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class InvalidDuration(ToaError, ValueError):
+    """A duration that cannot be read or is out of bounds."""
+
+
+class InvalidSchedule(ToaError, ValueError):
+    """A cron expression that cannot be read or never comes due."""
+
+
+class InvalidZone(ToaError, ValueError):
+    """A time zone that is not in the tz database."""
+
+
+class InvalidManifest(ToaError):
+    """A manifest does not hold. `problems` are all of them, each with its place."""
+
+    def __init__(self, message: str, *, problems: Sequence[Any] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problems = tuple(problems)
+
+
+class UnknownEndpoint(ToaError, LookupError):
+    """No installed component has an operation of that name."""
+
+
+class CallError(ToaError):
+    """The caller's mistake, or a state the caller must handle. Nothing was written."""
+
+
+class InvalidInput(CallError, ValueError):
+    """The input does not fit its schema. `problems` are pairs of JSON pointer and message."""
+
+    def __init__(self, message: str, *, problems: Sequence[tuple[str, str]] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problems = tuple(problems)
+
+
+class InvalidQuery(CallError, ValueError):
+    """The query does not hold. `position` is the offset in the criteria's text, where there is one."""
+
+    def __init__(self, message: str, *, position: int | None = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.position = position
+
+
+class NotFound(CallError, LookupError):
+    """No object answers the query, or it was terminated."""
+
+
+class PreconditionFailed(CallError):
+    """The object has another VERSION than the query asked for."""
+
+
+class Conflict(CallError):
+    """A unique rule is broken, or a concurrent change won and the operation does not retry."""
+
+
+class OnceMismatch(CallError):
+    """The once key was used before, with another request."""
+
+
+class NotAllowedHere(CallError):
+    """This context does not allow the call: a transition calls nothing, an effect opens no transaction around it."""
+
+
+class Refused(CallError):
+    """An operation replied with an Error and the caller asked for an exception (`check=True`)."""
+
+    def __init__(self, code: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(f"refused: {code}")
+        self.code = code
+        self.details = details or {}
+
+
+class OperationFault(ToaError):
+    """An operation broke its own declaration: an undeclared code, an output or a row that does not fit. A bug."""
+
+
+class Transient(ToaError):
+    """Worth another try: raise it in an effect to have the call come again with back-off."""
+
+
+class LeaseLost(Transient):
+    """The lease of the calling effect lapsed or was withdrawn; what it asked for was rolled back."""
+
+
+class OutcomeUnknown(ToaError):
+    """The connection was lost during COMMIT: the call may or may not have taken effect."""
