@@ -1,0 +1,175 @@
+"""A manifest's JSON Schema as the two validators take it: the compiled one says yes or no, the other writes reports.
+
+What is ours alone is put in draft-07's own words first, so that both are asked the same question: `format: decimal`
+becomes bounds in `Decimal`, `format: epoch-millis` bounds in milliseconds. Patterns, multiples and the formats of
+text are answered by the same functions on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import jsonschema_rs
+from jsonschema import Draft7Validator, FormatChecker
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from toa.manifests.decimals import DIGITS, PLACES, DecimalRule, UnfitDecimal
+from toa.manifests.formats import MAX_MOMENT, MIN_MOMENT, TEXT_FORMATS
+from toa.manifests.keywords import LISTS_OF_SCHEMAS, MAPPINGS_OF_SCHEMAS, SCHEMAS
+from toa.manifests.patterns import matcher
+
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_VALUES = ("enum", "const")
+_OURS = ("digits", "places", "default")
+
+
+def prepare(schema: Any) -> Any:
+    """The schema in draft-07's own words, as a new structure."""
+    if not isinstance(schema, Mapping):
+        return schema
+    if "$ref" in schema:
+        return {"$ref": schema["$ref"], **_parts(schema, only=("definitions",))}
+    result = {key: value for key, value in schema.items() if key not in _OURS} | _parts(schema)
+    match schema.get("format"):
+        case "decimal":
+            del result["format"]
+            _decimal(schema, result)
+        case "epoch-millis":
+            del result["format"]
+            result["minimum"] = max(result.get("minimum", MIN_MOMENT), MIN_MOMENT)
+            result["maximum"] = min(result.get("maximum", MAX_MOMENT), MAX_MOMENT)
+    return result
+
+
+def _parts(schema: Mapping[str, Any], only: tuple[str, ...] = ()) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in schema.items():
+        if only and key not in only:
+            continue
+        if key in SCHEMAS or key == "dependencies":
+            found[key] = _either(value)
+        elif key in MAPPINGS_OF_SCHEMAS:
+            found[key] = {name: prepare(part) for name, part in value.items()}
+        elif key in LISTS_OF_SCHEMAS:
+            found[key] = [prepare(part) for part in value]
+    return found
+
+
+def _either(value: Any) -> Any:
+    """`items` may be a list of schemas; `dependencies` holds schemas or lists of names."""
+    if isinstance(value, list):
+        return [prepare(part) for part in value]
+    return prepare(value)
+
+
+def _decimal(schema: Mapping[str, Any], result: dict[str, Any]) -> None:
+    rule = DecimalRule(schema.get("digits", DIGITS), schema.get("places", PLACES))
+
+    def exact(value: Any) -> Any:
+        if isinstance(value, str):
+            try:
+                return rule.read(value)
+            except UnfitDecimal:
+                return value
+        # repr gives the digits that were written; 0.1 is not its binary neighbour here.
+        return Decimal(repr(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+    for key in _BOUNDS:
+        if key in result:
+            result[key] = exact(result[key])
+    if "const" in result:
+        result["const"] = exact(result["const"])
+    if "enum" in result:
+        result["enum"] = [exact(value) for value in result["enum"]]
+
+
+def fast(prepared: Any) -> Callable[[Any], bool]:
+    """The compiled validator's yes or no. Raises ValueError for a schema that it does not take."""
+    try:
+        validator = jsonschema_rs.Draft7Validator(
+            prepared, formats=dict(TEXT_FORMATS), validate_formats=True, ignore_unknown_formats=False, offline=True
+        )
+    except jsonschema_rs.ValidationError as error:
+        raise ValueError(error.message) from None
+    return validator.is_valid
+
+
+def thorough(prepared: Any) -> Any:
+    """The validator that writes reports: an instance with `iter_errors`."""
+    return _Reporter(prepared, format_checker=_FORMAT_CHECKER)
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, str) and not matcher(pattern)(instance):
+        yield ValidationError(f"does not match the pattern {pattern}")
+
+
+def _pattern_properties(
+    validator: Any, patterns: Mapping[str, Any], instance: Any, schema: Any
+) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for pattern, part in patterns.items():
+            matches = matcher(pattern)
+            for key, value in instance.items():
+                if matches(key):
+                    yield from validator.descend(value, part, path=key, schema_path=pattern)
+
+
+def _additional_properties(
+    validator: Any, additional: Any, instance: Any, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    known = schema.get("properties", {})
+    patterns = [matcher(pattern) for pattern in schema.get("patternProperties", {})]
+    extra = [key for key in instance if key not in known and not any(matches(key) for matches in patterns)]
+    for key in extra:
+        if additional is False:
+            yield ValidationError("is not known here", path=[key], instance=instance[key])
+        else:
+            yield from validator.descend(instance[key], additional, path=key)
+
+
+def _multiple_of(validator: Any, step: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if validator.is_type(instance, "number") and _exact(instance) % _exact(step):
+        yield ValidationError(f"is not a multiple of {step}")
+
+
+def _exact(number: Any) -> Fraction:
+    """The number as its shortest decimal digits say, which is how the compiled validator counts."""
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+
+
+def _is_number(checker: Any, instance: Any) -> bool:
+    return isinstance(instance, (int, float, Decimal)) and not isinstance(instance, bool)
+
+
+def _is_integer(checker: Any, instance: Any) -> bool:
+    if isinstance(instance, bool):
+        return False
+    if isinstance(instance, (float, Decimal)):
+        return instance == instance.__trunc__()
+    return isinstance(instance, int)
+
+
+_FORMAT_CHECKER = FormatChecker(formats=())
+for _name, _fits in TEXT_FORMATS.items():
+    _FORMAT_CHECKER.checkers = {
+        **_FORMAT_CHECKER.checkers,
+        _name: (lambda value, fits=_fits: not isinstance(value, str) or fits(value), ()),
+    }
+
+_Reporter: Any = extend(
+    Draft7Validator,
+    validators={
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "multipleOf": _multiple_of,
+    },
+    type_checker=Draft7Validator.TYPE_CHECKER.redefine_many({"number": _is_number, "integer": _is_integer}),
+)
