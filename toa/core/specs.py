@@ -182,7 +182,13 @@ class ReceiverSpec:
     position: int
     """Place among the receivers of its manifest; the second key of order, after the event's VERSION."""
     module: str | None = None
-    """Module with `request(state, origin)` and `condition(state, origin)`, both optional."""
+    """`receivers.py` of the component, where it has one."""
+    condition: str | None = None
+    """Name of a function `(state, origin) -> bool` in that module; without it every event is received."""
+    request: str | None = None
+    """Name of a function `(state, origin) -> {"query": …, "input": …}` in that module. Without it the request is
+    `query: {id: <id of the source>}` where the operation takes a query, and the event's payload as `input` where it
+    takes an input."""
     delay_ms: int = 0
 
 
