@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toa.core.criteria_lexer import MAX_LENGTH, Literal, Scanner, Selector
+from toa.core.criteria_lexer import MAX_LENGTH, Literal, Scanner
 from toa.core.criteria_match import matches
 from toa.core.criteria_nodes import (
     LISTS,
@@ -66,8 +66,9 @@ _INSTANTS = frozenset({PropertyType.MOMENT, PropertyType.DATETIME})
 def parse_criteria(text: str, properties: Mapping[str, PropertySpec], *, allow_now: bool = False) -> Node:
     """Criteria's text as a tree of nodes, with every value in the type of its property.
 
-    `properties` are those that may be named, by name (`EntitySpec.selectable()`). `allow_now` admits `$now`, which
-    only criteria declared in a manifest may hold. Raises `InvalidQuery` with the position, in characters from 0.
+    `properties` are those that may be named, by name (`EntitySpec.selectable()`). `allow_now` admits `$now`,
+    which only criteria declared in a manifest may hold. Raises `InvalidQuery` with the position, in
+    characters from 0.
     """
     return _Parser(text, properties, allow_now).parse()
 

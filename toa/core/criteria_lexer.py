@@ -1,4 +1,4 @@
-"""Reading criteria's text piece by piece. What a piece may be depends on its place, so the parser asks for it."""
+"""Reading the text of criteria piece by piece. What a piece may be depends on its place: the parser asks."""
 
 from __future__ import annotations
 
@@ -125,7 +125,9 @@ class Scanner:
             return self._quoted(quote)
         found = _NAME.match(self.text, self.position)
         if found is None:
-            raise self.unexpected("a key behind the dot", hint="quote a key that is not letters, digits, _ and -")
+            raise self.unexpected(
+                "a key behind the dot", hint="quote a key that is not letters, digits, _ and -"
+            )
         self.position = found.end()
         return found.group()
 
@@ -143,4 +145,6 @@ class Scanner:
                     break
             read.append(self.text[i])
             i += 1
-        raise InvalidQuery("a quote that is opened and never closed", position=start, hint=f"close it with {quote}")
+        raise InvalidQuery(
+            "a quote that is opened and never closed", position=start, hint=f"close it with {quote}"
+        )

@@ -1,8 +1,8 @@
 """Criteria on the values of a draft, with the answer that PostgreSQL gives for its row.
 
-There are two truth values. What is null is equal to nothing, in no list, before and after nothing: `!=` and `=out=`
-hold for it, every other comparison does not. A member of an object that is missing, null, or of another JSON type
-than the value compared with, is null.
+There are two truth values. What is null is equal to nothing, in no list, before and after nothing: `!=` and
+`=out=` hold for it, every other comparison does not. A member of an object that is missing, null, or of
+another JSON type than the value compared with, is null.
 """
 
 from __future__ import annotations

@@ -39,9 +39,7 @@ def target(
         raise InvalidQuery(f"no property {name!r}", position=position, hint=did_you_mean(name, properties))
     if path:
         return _member(spec, path, position)
-    return Target(
-        selector=name, type=key_type(spec), enum=spec.enum, digits=spec.digits, places=spec.places
-    )
+    return Target(selector=name, type=key_type(spec), enum=spec.enum, digits=spec.digits, places=spec.places)
 
 
 def key_type(spec: PropertySpec) -> PropertyType:
@@ -61,7 +59,8 @@ def _member(spec: PropertySpec, path: tuple[str, ...], position: int | None) -> 
     for key in path:
         if known is not None and known is not PropertyType.OBJECT:
             raise InvalidQuery(
-                f"{label!r} is of type {known}, which has no members; {key!r} leads nowhere", position=position
+                f"{label!r} is of type {known}, which has no members; {key!r} leads nowhere",
+                position=position,
             )
         schema = _schema_of(schema, key, label, position)
         known = _json_type(schema)
@@ -93,7 +92,7 @@ def _schema_of(schema: Mapping[str, Any], key: str, label: str, position: int | 
 
 
 def _json_type(schema: Mapping[str, Any]) -> PropertyType | None:
-    """How a member compares: as the JSON that is stored. Only a UUID has one spelling there; dates are texts."""
+    """How a member compares: as the JSON that is stored. A UUID has one spelling there, dates are texts."""
     name = schema.get("type")
     if isinstance(name, list | tuple):
         rest = [n for n in name if n != "null"]
@@ -105,6 +104,6 @@ def _json_type(schema: Mapping[str, Any]) -> PropertyType | None:
             return PropertyType.DECIMAL
         case "string", "uuid":
             return PropertyType.UUID
-        case ("string" | "integer" | "number" | "boolean" | "object" | "array"), _:
+        case (("string" | "integer" | "number" | "boolean" | "object" | "array"), _):
             return PropertyType(name)
     return None

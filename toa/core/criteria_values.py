@@ -22,7 +22,8 @@ _DECIMAL = re.compile(r"-?(?P<whole>0|[1-9][0-9]*)(?:\.(?P<places>[0-9]+))?")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DATETIME = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
+    r"(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
 _HEX = r"[0-9a-fA-F]"
 _UUID = re.compile(
@@ -64,7 +65,7 @@ def read_value(target: Target, value: Any) -> Scalar:
 
 
 def undeclared_type(text: str, *, quoted: bool) -> PropertyType:
-    """The type of a value for a member that no schema declares: quoted it is text, bare it is what it looks like."""
+    """The type of a value for an undeclared member: quoted it is text, bare it is what it looks like."""
     if quoted:
         return PropertyType.STRING
     if text in ("true", "false"):
@@ -218,7 +219,7 @@ def _spelling(kind: PropertyType, value: Any) -> str | None:
             return "true" if value else "false"
         case _, bool():
             return None
-        case (PropertyType.INTEGER | PropertyType.MOMENT | PropertyType.REF | PropertyType.DECIMAL), int():
+        case ((PropertyType.INTEGER | PropertyType.MOMENT | PropertyType.REF | PropertyType.DECIMAL), int()):
             return str(int(value)) if abs(value) < 10**1000 else "1e1000"
         case PropertyType.NUMBER, int() | float():
             return repr(value) if isinstance(value, float) or abs(value) < 10**308 else "1e400"
@@ -228,7 +229,7 @@ def _spelling(kind: PropertyType, value: Any) -> str | None:
             return format(value, "f") if abs(value.adjusted()) < 2000 else str(value)
         case PropertyType.MOMENT, datetime() if value.tzinfo is not None:
             return str(to_moment(value))
-        case (PropertyType.UUID | PropertyType.REF), uuid.UUID():
+        case ((PropertyType.UUID | PropertyType.REF), uuid.UUID()):
             return value.hex
         case PropertyType.DATETIME, datetime() if value.tzinfo is not None:
             return value.astimezone(UTC).isoformat()

@@ -1,8 +1,8 @@
 """Keyset cursors: the place behind one row in a stable order, as opaque text for a URL.
 
-A cursor holds the row's sort values and a digest over them and the order. It gives nothing away that the row did not,
-and opens nothing: it only says where to go on. The digest is against slips, such as a changed sort, a cut URL, a
-cursor of another listing.
+A cursor holds the row's sort values and a digest over them and the order. It gives nothing away that the row
+did not, and opens nothing: it only says where to go on. The digest is against slips, such as a changed sort,
+a cut URL, a cursor of another listing.
 """
 
 from __future__ import annotations

@@ -55,9 +55,9 @@ def parse_query(
 ) -> Query:
     """What a caller asks for, checked.
 
-    `criteria` is text, or a node that was read for this entity. `sort` and `projection` are lists of names, or one
-    text with commas; `-` before a name of `sort` reverses it. `limit_required` is for sets: they need `limit`, unless
-    `id` or `ids` bound them. `allow_now` admits `$now` in criteria. Raises `InvalidQuery`.
+    `criteria` is text, or a node that was read for this entity. `sort` and `projection` are lists of names,
+    or one text with commas; `-` before a name of `sort` reverses it. `limit_required` is for sets: they need
+    `limit`, unless `id` or `ids` bound them. `allow_now` admits `$now` in criteria. Raises `InvalidQuery`.
     """
     if query is None:
         query = {}
@@ -91,13 +91,13 @@ def parse_query(
 
 
 def read_id(value: Any, spec: PropertySpec) -> Any:
-    """An id as drafts hold it, from any spelling: text always, or the type of the id. Raises `InvalidQuery`."""
+    """An id as drafts hold it, from text or from a value of its type. Raises `InvalidQuery`."""
     found = target(spec.name, (), {spec.name: spec}, None)
     return read_text(found, value, quoted=True) if type(value) is str else read_value(found, value)
 
 
 def order_of(sort: Sequence[SortKey], entity: EntitySpec) -> tuple[SortKey, ...]:
-    """The sort keys, ended by `id` in the direction of the key before it, so that one index serves them all."""
+    """The sort keys, ended by `id` in the direction of the key before it, so that one index can serve all."""
     if sort and sort[-1].name == "id":
         return tuple(sort)
     descending = bool(sort) and sort[-1].descending

@@ -1,0 +1,130 @@
+"""The stable order of rows, and the rows behind a cursor in it.
+
+Null is greater than every value, which is PostgreSQL's own default: last ascending, first descending. Texts
+are ordered by code point (collation "C"), so that a page begins where the one before ended, on every
+database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import BooleanField, DateTimeField, F, Func, Q, Value
+from django.db.models.expressions import Combinable, OrderBy
+from django.db.models.functions import Collate
+from django.db.models.lookups import Exact, GreaterThan, LessThan
+from django.db.models.sql.compiler import SQLCompiler
+
+from toa.core.cursor import Cursor, SortKey
+from toa.core.specs import EntitySpec, PropertySpec, PropertyType
+
+TEXTS = frozenset({PropertyType.STRING, PropertyType.EMAIL})
+_INSTANTS = frozenset({PropertyType.MOMENT, PropertyType.DATETIME})
+
+
+class RowComparison(Func):
+    """`(a, b, …) > (x, y, …)`, or `<`: one range of an index on the columns."""
+
+    output_field = BooleanField()
+
+    def __init__(self, columns: Sequence[Any], values: Sequence[Any], *, descending: bool) -> None:
+        super().__init__(*columns, *values)
+        self.descending = descending
+
+    def as_sql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, *args: Any, **kwargs: Any
+    ) -> tuple[str, list[Any]]:
+        parts: list[str] = []
+        parameters: list[Any] = []
+        for expression in self.get_source_expressions():
+            sql, values = compiler.compile(expression)
+            parts.append(sql)
+            parameters += values
+        half = len(parts) // 2
+        sign = "<" if self.descending else ">"
+        return f"({', '.join(parts[:half])}) {sign} ({', '.join(parts[half:])})", parameters
+
+
+def column_of(spec: PropertySpec) -> str:
+    """The name by which Django finds the stored value of a property: a ref's key, not its relation."""
+    return spec.attname or spec.field or spec.name
+
+
+def comparable(spec: PropertySpec) -> Combinable:
+    """The column as it is ordered."""
+    column = F(column_of(spec))
+    return Collate(column, "C") if spec.type in TEXTS else column
+
+
+def ordering(order: Sequence[SortKey], entity: EntitySpec) -> list[OrderBy]:
+    """The arguments of `order_by` for the keys of an order."""
+    properties = entity.selectable()
+    return [OrderBy(comparable(properties[key.name]), descending=key.descending) for key in order]
+
+
+def rows_after(cursor: Cursor, order: Sequence[SortKey], entity: EntitySpec) -> Q:
+    """The rows behind a cursor.
+
+    Where all directions agree and no null can be among what follows, this is a row comparison, which an index
+    on the keys answers from the place on. Else it is a ladder of comparisons, bounded on its first key where
+    it can be.
+    """
+    properties = entity.selectable()
+    steps = [_Step(key, properties[key.name], value) for key, value in zip(order, cursor.values, strict=True)]
+    if _is_one_range(steps):
+        return Q(
+            RowComparison(
+                [step.column for step in steps],
+                [step.bound for step in steps],
+                descending=order[0].descending,
+            )
+        )
+    return _ladder(steps)
+
+
+class _Step:
+    """One key of the order with the cursor's value for it."""
+
+    def __init__(self, key: SortKey, spec: PropertySpec, value: Any) -> None:
+        self.key = key
+        self.name = column_of(spec)
+        self.column = comparable(spec)
+        self.plain = F(self.name)
+        self.value = value
+        # An instant is bound as it is: the field of a moment would cut it to milliseconds.
+        self.bound = Value(value, output_field=DateTimeField()) if key.type in _INSTANTS else Value(value)
+
+    def same(self) -> Q:
+        if self.value is None:
+            return Q(**{f"{self.name}__isnull": True})
+        return Q(Exact(self.plain, self.bound))
+
+    def beyond(self) -> Q | None:
+        """Rows that the key alone puts behind the cursor; None where there are no such rows."""
+        if self.value is None:
+            return Q(**{f"{self.name}__isnull": False}) if self.key.descending else None
+        if self.key.descending:
+            return Q(LessThan(self.column, self.bound))
+        greater = Q(GreaterThan(self.column, self.bound))
+        return greater | Q(**{f"{self.name}__isnull": True}) if self.key.nullable else greater
+
+
+def _is_one_range(steps: Sequence[_Step]) -> bool:
+    descending = steps[0].key.descending
+    if any(step.key.descending is not descending or step.value is None for step in steps):
+        return False
+    # Descending, nulls were before every value; ascending they follow, and a row comparison would lose them.
+    return descending or not any(step.key.nullable for step in steps)
+
+
+def _ladder(steps: Sequence[_Step]) -> Q:
+    last = steps[-1].beyond()
+    assert last is not None, "the last key is the id, which is never null"
+    result: Q = last
+    for step in reversed(steps[:-1]):
+        level = step.same() & result
+        beyond = step.beyond()
+        result = level if beyond is None else beyond | level
+    return result
