@@ -1,0 +1,80 @@
+# Everything that a checkout needs: a fresh machine with Python (3.11, 3.12 or 3.13, with venv and pip) and make
+# is enough. `make PYTHON=/path/to/python3` names the interpreter.
+
+PYTHON ?=
+VENV := .venv/bin/python
+MANAGE := $(VENV) manage.py
+MAKEFLAGS += --no-print-directory
+
+.DEFAULT_GOAL := help
+.PHONY: help venv setup demo run test check format servers stop clean
+
+# The first interpreter that runs and is new enough; else any that runs, to which bootstrap.py says what it lacks.
+# Version managers leave programs about that fail when they are run.
+define bootstrap
+for python in $(if $(PYTHON),"$(PYTHON)",$(VENV) python3.11 python3.12 python3.13 python3); do \
+	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+		exec "$$python" config/bootstrap.py; \
+	fi; \
+done; \
+for python in $(if $(PYTHON),"$(PYTHON)",python3); do \
+	if "$$python" -c '' 2>/dev/null; then exec "$$python" config/bootstrap.py; fi; \
+done; \
+echo "toa needs Python 3.11, 3.12 or 3.13, and $(if $(PYTHON),$(PYTHON) does not run,no Python was found)."; \
+echo "Install one (Debian, Ubuntu: apt-get install python3 python3-venv), or name it: make PYTHON=/path/to/python3."; \
+exit 1
+endef
+
+help:
+	@echo "make demo      the shop on short windows: what comes due, when, and why; under a minute"
+	@echo "make run       web, workers and beat, with the admin at localhost:8000, until Ctrl-C"
+	@echo "make test      all checks and tests"
+	@echo "make check     style, types, layers, missing migrations"
+	@echo "make format    put the source into its form"
+	@echo "make setup     what the others begin with: environment, servers, tables"
+	@echo "make servers   start PostgreSQL and Valkey, and say where they are"
+	@echo "make stop      stop PostgreSQL and Valkey"
+	@echo "make clean     stop them, and remove the environment and all data"
+	@echo
+	@echo "DATABASE_URL and REDIS_URL name servers to use in place of the checkout's own."
+
+venv:
+	@$(bootstrap)
+
+setup: venv
+	@$(VENV) -m config.servers start
+	@$(VENV) -m config.development
+
+demo: setup
+	@$(MANAGE) shop_demo
+
+run: setup
+	@$(MANAGE) shop_run
+
+# What starts processes of its own has the machine to itself.
+test: setup check
+	$(VENV) -m pytest -n 2 -m "not slow and not processes"
+	$(VENV) -m pytest -m "processes and not slow"
+
+check: venv
+	$(VENV) -m ruff check .
+	$(VENV) -m ruff format --check .
+	TOA_SERVERS=off $(VENV) -m mypy
+	$(VENV) -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())'
+	$(MANAGE) makemigrations --check --dry-run
+
+format: venv
+	$(VENV) -m ruff check --fix .
+	$(VENV) -m ruff format .
+
+servers: venv
+	@$(VENV) -m config.servers start
+	@$(VENV) -m config.servers status
+
+stop:
+	@if [ -x $(VENV) ]; then $(VENV) -m config.servers stop; fi
+
+clean:
+	@if [ -x $(VENV) ]; then $(VENV) -m config.servers remove; fi
+	rm -rf .venv .data build dist staticfiles .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
