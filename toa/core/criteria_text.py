@@ -12,7 +12,7 @@ _PLAIN_KEY = re.compile(r"[\w-]+")
 
 
 def to_text(node: Node) -> str:
-    """The node's text. Texts are quoted, everything else is bare; no spaces."""
+    """The text of a node: texts quoted, everything else bare, no spaces. Quotes may make it longer than it was."""
     match node:
         case Or(items):
             return ",".join(to_text(item) for item in items)

@@ -20,5 +20,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     names = list(known)
     found = nearest(name, names)
     if found is not None:
-        return f"did you mean {found!r}?"
+        return f"did you mean '{found}'?"
     return f"there is {', '.join(names)}" if 0 < len(names) <= 12 else ""
