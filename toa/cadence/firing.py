@@ -1,0 +1,110 @@
+"""Firing a stored transition or assignment: run it and settle its call in one transaction.
+
+Rows are taken entity first, then the call's own row, as people's transactions do, and neither is waited for. What was
+passed over for a second is fired with patience: it waits for its entity, at most the lock time-out, holding nothing.
+"""
+
+from __future__ import annotations
+
+from django.db import OperationalError, connections, transaction
+from psycopg import errors
+
+from toa.cadence.live import LOCK_TIMEOUT, Kind, Live
+from toa.cadence.settling import settle, settle_error, settle_reply
+from toa.cadence.source import BACKSTOP_MS
+from toa.core.calling import Call, refuses_chain
+from toa.exceptions import NotAllowedHere, NotFound
+from toa.core.error import Error
+from toa.models import Outcome
+from toa.runtime import bindings, clock, settings
+from toa.runtime.deciding import Busy, decide
+from toa.runtime.requests import prepare, split
+from toa.runtime.table import Lock
+
+NOT_FOUND = "NOT_FOUND"
+"""The code of a call whose object does not exist."""
+
+
+class _Gone(Exception):
+    """The call was taken, moved or cancelled since it was found."""
+
+
+def fire(kind: Kind, live: Live) -> bool:
+    """Make one due call and settle it; false where it or its entity is held by somebody else, or it is gone."""
+    now = clock.clock().now()
+    try:
+        with transaction.atomic(using=settings.alias()):
+            if expired(live, now):
+                _take(kind, live)
+                settle(kind, live, Outcome.EXPIRED, "overdue", now, now)
+            else:
+                _make(kind, live, now)
+    except (Busy, _Gone):
+        return False
+    except OperationalError as error:
+        if isinstance(error.__cause__, errors.LockNotAvailable):
+            return False
+        return _record(kind, live, error, now)
+    except Exception as error:
+        return _record(kind, live, error, now)
+    return True
+
+
+def expired(live: Live, now: int) -> bool:
+    """Whether it is too late to begin. Decided before the first try, never at a retry."""
+    return live.overdue is not None and not live.attempt and now > live.due + BACKSTOP_MS + live.overdue
+
+
+def call_of(live: Live) -> Call:
+    """The identity of the call, the same at every try."""
+    return Call(
+        endpoint=live.endpoint,
+        key=live.id.hex,
+        due=live.due,
+        base=live.base,
+        caller=f"{live.source}:{live.id.hex}",
+        chain=live.chain,
+        cause={"source": live.source, "call": live.id.hex, **(live.cause or {})},
+    )
+
+
+def check_chain(live: Live) -> None:
+    """Refuse a call that its chain does not allow: two that were armed apart may only meet here."""
+    reason = refuses_chain(live.chain, live.endpoint)
+    if reason:
+        raise NotAllowedHere(reason)
+
+
+def _make(kind: Kind, live: Live, started: int) -> None:
+    check_chain(live)
+    operation = bindings.operation(live.endpoint)
+    patient = started - live.wake >= BACKSTOP_MS
+    if patient:
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
+    try:
+        reply = decide(
+            operation,
+            prepare(operation, *split(live.request)),
+            call_of(live),
+            lock=Lock.WAIT if patient else Lock.SKIP,
+            locked=lambda: _take(kind, live),
+        )
+    except NotFound:
+        _take(kind, live)
+        reply = Error(NOT_FOUND)
+    settle_reply(kind, live, reply, started, clock.clock().now())
+
+
+def _take(kind: Kind, live: Live) -> None:
+    if not kind.claim(live):
+        raise _Gone
+
+
+def _record(kind: Kind, live: Live, error: Exception, started: int) -> bool:
+    operation = bindings.operation(live.endpoint).spec
+    with transaction.atomic(using=settings.alias()):
+        if not kind.claim(live):
+            return False
+        settle_error(kind, live, error, operation, started, clock.clock().now())
+    return True

@@ -1,0 +1,86 @@
+"""Running a stored effect under a lease: claim, run with no transaction open, settle if the token still holds."""
+
+from __future__ import annotations
+
+import logging
+from uuid import uuid4
+
+from django.db import transaction
+
+from toa.cadence.firing import NOT_FOUND, call_of, check_chain, expired
+from toa.cadence.leases import renewed
+from toa.cadence.live import Kind, Live
+from toa.cadence.settling import fail, settle, settle_error, settle_reply
+from toa.cadence.source import BACKSTOP_MS, Hint
+from dataclasses import replace
+from toa.core.calling import Lease
+from toa.core.error import Error
+from toa.exceptions import LeaseLost, NotFound
+from toa.models import Outcome
+from toa.runtime import bindings, clock, settings
+from toa.runtime.calls import perform
+from toa.runtime.requests import prepare, split
+
+logger = logging.getLogger("toa.cadence")
+
+STRIKES = 3
+"""Lapses of a lease after which the call is a failure: its process died each time."""
+
+
+def hint_due(kind: Kind, endpoints: list[str], limit: int) -> list[Hint]:
+    """Move due effects on by the backstop and give a hint for each; those that struck out become failures."""
+    if not endpoints:
+        return []
+    now = clock.clock().now()
+    hints = []
+    with transaction.atomic(using=settings.alias()):
+        for live in kind.push(endpoints, now + BACKSTOP_MS, limit):
+            if live.strikes >= STRIKES:
+                fail(kind, live, "the process died running it", "", live.due, now)
+            else:
+                hints.append(Hint(kind.name, live.endpoint))
+    return hints
+
+
+def run_next(kind: Kind, endpoint: str, *, renew: bool) -> bool:
+    """Claim the oldest waiting call of the endpoint and run it; false where there is none."""
+    operation = bindings.operation(endpoint)
+    now = clock.clock().now()
+    with transaction.atomic(using=settings.alias()):
+        live = kind.lease(endpoint, uuid4(), now, now + operation.spec.lease_ms, BACKSTOP_MS)
+        if live is None:
+            return False
+        if expired(live, now):
+            settle(kind, live, Outcome.EXPIRED, "overdue", now, now)
+            return True
+    assert live.token is not None
+    lease = Lease(table=kind.table, id=live.id, token=live.token)
+    reply: object = None
+    failed: Exception | None = None
+    with renewed(lease, operation.spec.lease_ms, renewing=renew):
+        try:
+            check_chain(live)
+            request = prepare(operation, *split(live.request))
+            reply = perform(operation, request, replace(call_of(live), lease=lease))
+        except NotFound:
+            reply = Error(NOT_FOUND)
+        except Exception as error:
+            failed = error
+    finish(kind, live, reply, failed, now)
+    return True
+
+
+def finish(kind: Kind, live: Live, reply: object, failed: Exception | None, started: int) -> None:
+    """Settle a leased call; one whose token was withdrawn or passed on is left to whoever has it."""
+    if isinstance(failed, LeaseLost):
+        logger.warning("%s lost its lease", live.endpoint, extra={"action": "lease_lost", "call": live.id.hex})
+        return
+    operation = bindings.operation(live.endpoint).spec
+    now = clock.clock().now()
+    with transaction.atomic(using=settings.alias()):
+        if not kind.hold(live):
+            logger.warning("%s ended without its lease", live.endpoint, extra={"action": "lease_lost", "call": live.id.hex})
+        elif failed is not None:
+            settle_error(kind, live, failed, operation, started, now)
+        else:
+            settle_reply(kind, live, reply, started, now)

@@ -1,0 +1,178 @@
+"""Stored calls in their tables: finding what is due, claiming a row, taking it away.
+
+Every claim is by SKIP LOCKED: what somebody else works on is left to them. A call is found by its endpoint's part of
+one index, so that neither a backlog nor endpoints that this code does not know are walked over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connections
+
+from toa.core.clock import to_datetime, to_moment
+from toa.runtime import clock, settings
+
+LOCK_TIMEOUT = "100ms"
+"""Longest wait of a firing transaction for any lock."""
+
+_COLUMNS = "id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, token"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """A stored call as found. Moments are epoch ms."""
+
+    id: UUID
+    source: str
+    """delay, send or delivery, as the history shows it."""
+    endpoint: str
+    request: dict[str, Any]
+    due: int
+    wake: int
+    attempt: int
+    strikes: int
+    chain: tuple[str, ...]
+    cause: dict[str, Any] | None
+    token: UUID | None
+    entity: str
+    """Whom it concerns, as `component:id`."""
+    overdue: int | None = None
+    """How many ms late it may begin; null: however late."""
+    base: int | None = None
+    """What `after()` counts from; null: now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A table of stored calls, and how its rows differ from the others'."""
+
+    name: str
+    table: str
+    extra: str
+    """Columns beyond the shared ones, as SQL."""
+    describe: Callable[[Sequence[Any]], dict[str, Any]]
+    """From the extra values to the fields of `Live` that depend on the kind."""
+    heads: str = ""
+    """Condition as SQL on the row `c` that leaves out what waits behind something else."""
+    parks: bool = False
+    """Whether a failed call stays, parked, and holds back those behind it."""
+
+    # -- finding --------------------------------------------------------------------------------------------
+
+    def horizon(self, endpoints: list[str]) -> tuple[str, list[Any]]:
+        """The earliest `wake_at` of these endpoints, as SQL with parameters."""
+        sql = (
+            f"SELECT min(h.wake_at) AS wake_at FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL"
+            f" (SELECT c.wake_at FROM {self.table} c WHERE c.endpoint = e.endpoint AND c.wake_at IS NOT NULL"
+            f" {self.heads} ORDER BY c.wake_at, c.id LIMIT 1) h"
+        )
+        return sql, [endpoints]
+
+    def due(self, endpoints: list[str], quota: int) -> list[Live]:
+        """What is due, oldest first, at most `quota` for each endpoint. Locks nothing."""
+        sql = (
+            f"SELECT d.* FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL"
+            f" (SELECT {_COLUMNS}, {self.extra} FROM {self.table} c"
+            f" WHERE c.endpoint = e.endpoint AND c.wake_at <= {clock.clock().expression()} {self.heads}"
+            f" ORDER BY c.wake_at, c.id LIMIT %s) d ORDER BY d.wake_at, d.id"
+        )
+        return self._read(sql, [endpoints, quota])
+
+    # -- claiming -------------------------------------------------------------------------------------------
+
+    def claim(self, found: Live) -> bool:
+        """Lock the row of a call found before, in the open transaction; false where it is held, gone or moved."""
+        sql = (
+            f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true) FROM {self.table}"
+            f" WHERE id = %s AND wake_at = %s AND attempt = %s AND token IS NOT DISTINCT FROM %s"
+            f" FOR UPDATE SKIP LOCKED"
+        )
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(sql, [found.id, to_datetime(found.wake), found.attempt, found.token])
+            return cursor.fetchone() is not None
+
+    def push(self, endpoints: list[str], until: int, limit: int) -> list[Live]:
+        """Move the wake moment of due leased calls on, so that each is hinted once; returns them as they are now.
+
+        A token that is still there belongs to a run whose lease lapsed: it is taken away and counted as a strike.
+        """
+        sql = (
+            f"WITH taken AS MATERIALIZED (SELECT d.id FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL"
+            f" (SELECT c.id, c.wake_at FROM {self.table} c WHERE c.endpoint = e.endpoint"
+            f" AND c.wake_at <= {clock.clock().expression()} {self.heads}"
+            f" ORDER BY c.wake_at, c.id LIMIT %s FOR UPDATE SKIP LOCKED) d)"
+            f" UPDATE {self.table} c SET wake_at = %s, token = NULL,"
+            f" strikes = c.strikes + (c.token IS NOT NULL)::int"
+            f" FROM taken WHERE c.id = taken.id RETURNING {_prefixed(_COLUMNS)}, {_prefixed(self.extra)}"
+        )
+        return self._read(sql, [endpoints, limit, to_datetime(until)])
+
+    def lease(self, endpoint: str, token: UUID, now: int, until: int, ahead: int) -> Live | None:
+        """Put a lease on the oldest call of the endpoint that is due and not leased; null where there is none."""
+        sql = (
+            f"WITH taken AS MATERIALIZED (SELECT c.id FROM {self.table} c WHERE c.endpoint = %s AND c.token IS NULL"
+            f" AND c.wake_at <= %s AND c.due_at <= {clock.clock().expression()} {self.heads}"
+            f" ORDER BY c.wake_at, c.id LIMIT 1 FOR UPDATE SKIP LOCKED)"
+            f" UPDATE {self.table} c SET wake_at = %s, token = %s FROM taken WHERE c.id = taken.id"
+            f" RETURNING {_prefixed(_COLUMNS)}, {_prefixed(self.extra)}"
+        )
+        limits = [endpoint, to_datetime(now + ahead), to_datetime(until), token]
+        found = self._read(sql, limits)
+        return found[0] if found else None
+
+    def hold(self, leased: Live) -> bool:
+        """Lock the row of a leased call for its settlement; false where the token is not ours any more."""
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(
+                f"SELECT 1 FROM {self.table} WHERE id = %s AND token = %s FOR UPDATE", [leased.id, leased.token]
+            )
+            return cursor.fetchone() is not None
+
+    # -- settling -------------------------------------------------------------------------------------------
+
+    def remove(self, live: Live) -> None:
+        """Delete a row that the open transaction has locked."""
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(f"DELETE FROM {self.table} WHERE id = %s", [live.id])
+
+    def postpone(self, live: Live, wake: int | None, attempt: int) -> None:
+        """Set when to look at a locked row next; null parks it."""
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(
+                f"UPDATE {self.table} SET wake_at = %s, attempt = %s, token = NULL WHERE id = %s",
+                [None if wake is None else to_datetime(wake), attempt, live.id],
+            )
+
+    def _read(self, sql: str, parameters: list[Any]) -> list[Live]:
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(sql, parameters)
+            return [self._live(row) for row in cursor.fetchall()]
+
+    def _live(self, row: Sequence[Any]) -> Live:
+        identity, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, token, *extra = row
+        return Live(
+            id=identity,
+            endpoint=endpoint,
+            request=_json(request) or {},
+            due=to_moment(due_at),
+            wake=to_moment(wake_at),
+            attempt=attempt,
+            strikes=strikes,
+            chain=tuple(chain),
+            cause=_json(cause),
+            token=token,
+            **self.describe(extra),
+        )
+
+
+def _json(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _prefixed(columns: str) -> str:
+    return ", ".join(f"c.{column.strip()}" for column in columns.split(","))

@@ -1,0 +1,96 @@
+"""Which beats and workers are alive: one row for each process, renewed by itself."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from django.db import Error, connections
+
+from toa.core.clock import to_datetime
+from toa.models import Process
+from toa.models.fields import whole_milliseconds
+from toa.runtime import clock, settings
+
+logger = logging.getLogger("toa.cadence")
+
+EVERY_S = 5.0
+"""How often a heartbeat is written, in seconds."""
+ALIVE_MS = 15_000
+"""A process whose heartbeat is older than this counts as gone, in ms."""
+FORGET_MS = 3_600_000
+"""Rows older than this are removed by the next process that starts, in ms."""
+
+_BEAT = """
+INSERT INTO toa_process (id, kind, host, pid, started_at, seen_at, skew_ms, running)
+VALUES (%s, %s, %s, %s, statement_timestamp(), statement_timestamp(), %s, '{}')
+ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, skew_ms = excluded.skew_ms
+"""
+
+
+class Heartbeat:
+    """The heartbeat of this process.
+
+    Heartbeats are written by the database's own clock, not by one that tests have set.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.id = uuid4()
+        self._last: float | None = None
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def beat(self) -> None:
+        """Write the heartbeat if the last one is five seconds old. A failure is left to the next time."""
+        if self._last is not None and time.monotonic() - self._last < EVERY_S:
+            return
+        first, self._last = self._last is None, time.monotonic()
+        try:
+            with connections[settings.alias()].cursor() as cursor:
+                cursor.execute(
+                    _BEAT, [self.id, self.kind, socket.gethostname()[:255], os.getpid(), clock.skew_ms()]
+                )
+                if first:
+                    cursor.execute(
+                        "DELETE FROM toa_process WHERE seen_at < statement_timestamp() - %s * interval '1 millisecond'",
+                        [FORGET_MS],
+                    )
+        except Error as error:
+            logger.warning("the heartbeat was not written: %s", error, extra={"action": "heartbeat_lost"})
+            connections[settings.alias()].close_if_unusable_or_obsolete()
+
+    def start(self) -> None:
+        """Beat from a thread, for a process whose main thread is busy."""
+        self._thread = threading.Thread(target=self._run, name="toa-heartbeat", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop beating and take the row away."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join(timeout=EVERY_S)
+        try:
+            Process.objects.using(settings.alias()).filter(id=self.id).delete()
+        except Error:
+            # The row grows old by itself.
+            connections[settings.alias()].close_if_unusable_or_obsolete()
+
+    def _run(self) -> None:
+        while True:
+            self.beat()
+            if self._over.wait(EVERY_S):
+                break
+        connections[settings.alias()].close()
+
+
+def alive(kind: str) -> list[Process]:
+    """The processes of a kind whose heartbeat is fresh."""
+    now = int(datetime.now(UTC).timestamp() * 1000) - clock.skew_ms()
+    since = whole_milliseconds(to_datetime(now - ALIVE_MS))
+    return list(Process.objects.using(settings.alias()).filter(kind=kind, seen_at__gte=since).order_by("started_at"))

@@ -1,0 +1,97 @@
+"""`toa run`: beat and workers in one process, without a broker."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import signal
+import threading
+from types import FrameType
+
+from django.db import Error, close_old_connections, connections
+
+from toa.cadence.listening import Listener
+from toa.cadence.pacing import Pacer
+from toa.cadence.passes import perform, run_pass
+from toa.cadence.processes import Heartbeat
+from toa.cadence.sessions import prepare_session
+from toa.cadence.source import BACKSTOP_MS, Hint
+from toa.cadence.sources import next_due
+
+logger = logging.getLogger("toa.run")
+
+
+class _Pool:
+    """Threads that claim and run leased calls; hints wait in memory, and losing them costs a second."""
+
+    def __init__(self, size: int) -> None:
+        self._hints: queue.SimpleQueue[Hint | None] = queue.SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"toa-call-{number}", daemon=True) for number in range(size)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def hint(self, hint: Hint) -> None:
+        self._hints.put(hint)
+
+    def more(self) -> None:
+        """The loop makes the next pass by itself."""
+
+    def close(self) -> None:
+        """Let what runs finish, and stop."""
+        for _ in self._threads:
+            self._hints.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self) -> None:
+        while (hint := self._hints.get()) is not None:
+            try:
+                prepare_session()
+                perform(hint)
+            except Exception:
+                logger.exception("%s could not be run", hint.endpoint, extra={"action": "perform_failed"})
+            finally:
+                close_old_connections()
+        connections.close_all()
+
+
+class Runner:
+    """Looks at what is due, fires it, and sleeps until the next moment or the next hint."""
+
+    def __init__(self, threads: int) -> None:
+        self._pool = _Pool(threads)
+        self._pacer = Pacer()
+        self._listener = Listener()
+        self._heartbeat = Heartbeat("run")
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        """Work until SIGINT or SIGTERM; what runs then finishes."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+        try:
+            while not self._over.is_set():
+                self._listener.wait(self._look())
+        finally:
+            self._pool.close()
+            self._heartbeat.stop()
+            self._listener.close()
+
+    def _look(self) -> float:
+        try:
+            prepare_session()
+            self._heartbeat.beat()
+            beat = self._pacer.look(*next_due())
+            if not beat.tick:
+                return beat.wait_ms / 1000
+            step = run_pass(self._pool)
+            return 0.0 if step.full or not step.locked else beat.wait_ms / 1000
+        except Error as error:
+            logger.warning("the database cannot be reached: %s", error, extra={"action": "database_lost"})
+            connections.close_all()
+            return BACKSTOP_MS / 1000
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self._over.set()

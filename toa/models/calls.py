@@ -1,0 +1,85 @@
+"""Live calls: what is still to be made. A row leaves in the transaction that decides what became of it.
+
+There is no status column: a row is due when `wake_at` is reached. `due_at` is the moment the call was planned for and
+never changes by itself; `wake_at` is when to look next (due, next try, or end of a lease).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from toa.core.identity import uuid7
+from toa.models.fields import MomentField
+
+
+class LiveCall(models.Model):
+    """The columns that every kind of stored call shares."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    endpoint = models.CharField(max_length=191)
+    request = models.JSONField(help_text="`input` and `query` of the call.")
+    due_at = MomentField()
+    wake_at = MomentField(null=True, help_text="Null: parked, until somebody decides.")
+    attempt = models.SmallIntegerField(default=0, help_text="Tries that ended in a transient error.")
+    strikes = models.SmallIntegerField(default=0, help_text="Tries that took their process with them.")
+    token = models.UUIDField(null=True, blank=True, help_text="Of the lease, while an effect runs.")
+    chain = ArrayField(models.CharField(max_length=191), default=list, help_text="The endpoints that led here.")
+    cause = models.JSONField(null=True, blank=True, help_text="What stored this call.")
+    created_at = MomentField()
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.endpoint} due {self.due_at:%Y-%m-%d %H:%M:%S}"
+
+
+class Delay(LiveCall):
+    """A call to be made once, later (`context.delay`) or at the next pass (`context.send`)."""
+
+    source = models.CharField(max_length=8, default="delay", help_text="`delay` or `send`.")
+    entity = models.CharField(max_length=200, blank=True, help_text="Who armed it: `component:id`.")
+    name = models.CharField(max_length=191, null=True, blank=True, help_text="Its key within the entity.")
+    overdue_ms = models.BigIntegerField(null=True, blank=True, help_text="Later than this it expires; null: however late.")
+
+    class Meta:
+        indexes: ClassVar[list[Any]] = [
+            models.Index(fields=["endpoint", "wake_at", "id"], name="toa_delay_claim"),
+            models.Index(fields=["entity", "due_at"], name="toa_delay_entity"),
+        ]
+        constraints: ClassVar[list[Any]] = [
+            models.UniqueConstraint(
+                fields=["entity", "name"], condition=models.Q(name__isnull=False), name="toa_delay_entity_name"
+            ),
+        ]
+
+
+class Delivery(LiveCall):
+    """One event on its way to one receiver.
+
+    Deliveries of one pair (source entity, receiving component) are made in order: by VERSION of the source, then by
+    the receiver's position in its manifest. One that waits, or is parked, holds back the later ones of its pair alone.
+    """
+
+    event = models.CharField(max_length=191)
+    source = models.CharField(max_length=127, help_text="Component of the entity that changed.")
+    source_id = models.CharField(max_length=200)
+    version = models.BigIntegerField()
+    receiver = models.CharField(max_length=127, help_text="The receiving component.")
+    position = models.SmallIntegerField()
+    target = models.CharField(max_length=200, blank=True, help_text="Id of the receiving object, where it has one.")
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        indexes: ClassVar[list[Any]] = [
+            models.Index(fields=["endpoint", "wake_at", "id"], name="toa_delivery_claim"),
+        ]
+        constraints: ClassVar[list[Any]] = [
+            # Also the index that finds whether an earlier one of the pair is still there.
+            models.UniqueConstraint(
+                fields=["source", "source_id", "receiver", "version", "position"], name="toa_delivery_order"
+            ),
+        ]

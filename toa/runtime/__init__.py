@@ -1,0 +1,1 @@
+"""Calling an operation: lock, run, write, commit."""

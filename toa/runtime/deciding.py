@@ -1,0 +1,175 @@
+"""Transitions and assignments: lock the rows, run the function on drafts, write the difference.
+
+`decide` runs in a transaction that the caller has opened: a call of a person opens one for itself
+(`toa.runtime.calls`), a firing pass opens one in which it also settles the stored call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from toa.core import draft as drafts
+from toa.core.calling import Call
+from toa.core.criteria import matches
+from toa.core.draft import Draft
+from toa.core.error import Error
+from toa.core.query import Query
+from toa.core.record import as_record
+from toa.core.specs import OperationType, Scope
+from toa.exceptions import InvalidInput, NotFound, OperationFault, PreconditionFailed
+from toa.runtime import inherited
+from toa.runtime.bindings import Operation
+from toa.runtime.context import TransitionContext
+from toa.runtime.requests import Request
+from toa.runtime.selecting import select_ids
+from toa.runtime.table import Lock, State
+from toa.runtime.writing import Entry, LostCreationRace, write
+
+
+class Busy(Exception):
+    """A row is held by somebody else, and this call does not wait for it."""
+
+
+def decide(
+    operation: Operation,
+    request: Request,
+    call: Call,
+    *,
+    lock: Lock = Lock.WAIT,
+    locked: Callable[[], None] | None = None,
+) -> Any:
+    """Run a transition or an assignment in the open transaction; returns its reply, or the Error it replied with.
+
+    `locked` is called once the rows are locked, before the function runs. Raises Busy where `lock` is SKIP and a row
+    is held; NotFound, PreconditionFailed and Conflict as they say.
+    """
+    while True:
+        try:
+            return _attempt(operation, request, call, lock, locked)
+        except LostCreationRace:
+            continue  # the row is there now: lock it and decide again, on what the other one wrote
+
+
+def _attempt(
+    operation: Operation, request: Request, call: Call, lock: Lock, locked: Callable[[], None] | None
+) -> Any:
+    entries = _entries(operation, request.query, lock)
+    if locked is not None:
+        locked()
+    context = TransitionContext(operation, call)
+    if request.query is not None:
+        _recheck(operation, request.query, entries, context.now())
+    reply = _run(operation, request, entries, context)
+    if isinstance(reply, Error):
+        return reply
+    write(operation, entries, context._intentions, call, context.now())
+    return reply
+
+
+def _entries(operation: Operation, query: Query | None, lock: Lock) -> list[Entry]:
+    table = operation.component.table
+    if query is None:
+        identity = table.new_id()
+        return [Entry(origin=None, draft=Draft(table.blank(identity), _writable(operation)), create=True)]
+    if operation.spec.scope is Scope.ENTRIES:
+        wanted: Sequence[Any] = select_ids(operation.component, query)
+    else:
+        wanted = [query.id]
+    found = table.fetch(wanted, lock) if wanted else {}
+    if lock is Lock.SKIP and len(found) < len(wanted) and len(table.fetch(wanted)) > len(found):
+        raise Busy
+    if operation.spec.scope is Scope.ENTRIES:
+        found = {identity: found[identity] for identity in wanted if identity in found}
+    else:
+        found = {query.id: found.get(query.id)}  # type: ignore[dict-item]
+    return [_entry(operation, identity, state, query) for identity, state in found.items() if _live(state, operation)]
+
+
+def _live(state: State | None, operation: Operation) -> bool:
+    if state is not None and state["DELETED"] is not None:
+        if operation.spec.scope is Scope.ENTRIES:
+            return False
+        raise NotFound(f"{operation.component.locator} {state['id']} was terminated")
+    return True
+
+
+def _entry(operation: Operation, identity: Any, state: State | None, query: Query) -> Entry:
+    table = operation.component.table
+    if state is not None:
+        return Entry(origin=state, draft=Draft(state, _writable(operation)))
+    creates = table.entity.associated or operation.spec.name in inherited.CREATING and operation.spec.inherited
+    if not creates or query.version or query.criteria is not None:
+        if query.version:
+            raise PreconditionFailed(f"{operation.component.locator} {identity} does not exist, at no version")
+        raise NotFound(f"{operation.component.locator} has no {identity}")
+    return Entry(origin=None, draft=Draft(table.blank(identity), _writable(operation)))
+
+
+def _writable(operation: Operation) -> frozenset[str]:
+    writable = operation.component.table.writable
+    if operation.spec.inherited and operation.spec.name in inherited.TOMBSTONING:
+        return writable | {"DELETED"}
+    return writable
+
+
+def _recheck(operation: Operation, query: Query, entries: list[Entry], now: int) -> None:
+    """Look at version and criteria again on the locked rows: what selected them may have changed since."""
+    one = operation.spec.scope is not Scope.ENTRIES
+    for entry in list(entries):
+        state = drafts.state(entry.draft)
+        if query.version is not None and state["VERSION"] != query.version:
+            raise PreconditionFailed(
+                f"{operation.component.locator} {state['id']} is at version {state['VERSION']}, not {query.version}"
+            )
+        if query.criteria is not None and not matches(query.criteria, state, now):
+            if one:
+                raise NotFound(f"{operation.component.locator} {state['id']} does not fit the criteria")
+            entries.remove(entry)
+
+
+def _run(operation: Operation, request: Request, entries: list[Entry], context: TransitionContext) -> Any:
+    try:
+        if operation.spec.type is OperationType.ASSIGNMENT:
+            reply = _assign(operation, request.input, entries[0].draft, context)
+        elif operation.spec.scope is Scope.ENTRIES:
+            reply = operation.function(request.input, [entry.draft for entry in entries], context)
+        else:
+            reply = operation.function(request.input, entries[0].draft, context)
+    except Error as error:
+        reply = error
+    return checked_reply(operation, reply)
+
+
+def _assign(operation: Operation, input: Any, entry: Draft, context: TransitionContext) -> Any:
+    changeset = dict(input or {})
+    reply = operation.function(input, changeset, context)
+    if isinstance(reply, Error):
+        return reply
+    unknown = sorted(set(changeset) - operation.component.table.writable)
+    if unknown:
+        raise InvalidInput(f"{operation.component.locator} has no property {unknown[0]!r} to assign")
+    for name, value in changeset.items():
+        entry[name] = value
+    return reply
+
+
+def checked_reply(operation: Operation, reply: Any) -> Any:
+    """A reply that keeps to the declaration; raises OperationFault for one that does not."""
+    if isinstance(reply, Error):
+        if reply.code not in operation.spec.errors:
+            raise OperationFault(
+                f"{operation.endpoint} replied with the undeclared Error {reply.code!r}",
+                hint=f"declare it under `errors:` in {operation.component.spec.path}",
+            )
+        return reply
+    if isinstance(reply, Draft):
+        reply = dict(reply)
+    elif isinstance(reply, list):
+        reply = [dict(one) if isinstance(one, Draft) else one for one in reply]
+    if operation.output is not None:
+        try:
+            reply = operation.output.check(reply)
+        except InvalidInput as problem:
+            raise OperationFault(f"{operation.endpoint}: the reply does not fit `output`: {problem}") from problem
+    return as_record(reply)

@@ -1,0 +1,65 @@
+"""Writing down what became of calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from toa.core.clock import to_datetime
+from toa.core.identity import uuid7
+from toa.models import Outcome
+from toa.runtime.sql import insert_rows
+from toa.runtime.table import jsonb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """One settled call. Moments are epoch ms."""
+
+    call: UUID
+    source: str
+    endpoint: str
+    outcome: Outcome
+    due: int
+    at: int
+    started: int | None = None
+    """When it began; null: it never did, and its lateness counts to `at`."""
+    entity: str = ""
+    code: str = ""
+    attempt: int = 1
+    count: int = 1
+    cause: Any = None
+
+
+_COLUMNS = (
+    "toa_history (id, call, source, endpoint, entity, outcome, code, due_at, at, lateness_ms, attempt, count, cause)"
+)
+
+
+def write_history(settled: Sequence[Settled]) -> None:
+    """Insert the lines in the open transaction."""
+    insert_rows(_COLUMNS, [_row(one) for one in settled])
+
+
+def _row(one: Settled) -> tuple[Any, ...]:
+    began = one.at if one.started is None else one.started
+    # A cause read from a row by a raw cursor is text.
+    cause = json.loads(one.cause) if isinstance(one.cause, str) else one.cause
+    return (
+        uuid7(),
+        one.call,
+        one.source,
+        one.endpoint,
+        one.entity,
+        one.outcome.value,
+        one.code[:200],
+        to_datetime(one.due),
+        to_datetime(one.at),
+        max(0, began - one.due),
+        one.attempt,
+        one.count,
+        None if cause is None else jsonb(cause),
+    )

@@ -1,0 +1,166 @@
+"""Rows of an entity as plain values: reading, locking and writing them in SQL.
+
+Operations work on drafts, so no model instance is made on the way: a row is a tuple from psycopg, turned into a
+dictionary of draft values by one converter for each column.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+from django.db import connections
+from psycopg.types.json import Jsonb
+
+from toa.core.clock import to_datetime, to_moment
+from toa.core.identity import dumps, uuid7
+from toa.core.specs import EntitySpec, PropertySpec, PropertyType
+from toa.exceptions import InvalidQuery
+from toa.models import Entity
+from toa.runtime import settings
+
+State = dict[str, Any]
+"""The values of an entity by property name, as drafts hold them."""
+
+Convert = Callable[[Any], Any]
+
+
+class Lock(Enum):
+    """What to do about a row that somebody else holds."""
+
+    WAIT = "FOR NO KEY UPDATE"
+    SKIP = "FOR NO KEY UPDATE SKIP LOCKED"
+    REFUSE = "FOR NO KEY UPDATE NOWAIT"
+    NONE = ""
+
+
+def jsonb(value: Any) -> Jsonb:
+    """A parameter of type jsonb; decimals become text, NaN is refused."""
+    return Jsonb(value, dumps=dumps)
+
+
+def from_json(value: Any) -> Any:
+    # Django asks psycopg for the text of a jsonb column on raw cursors, and decodes it itself in querysets.
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _hex(value: Any) -> Any:
+    return value.hex if isinstance(value, uuid.UUID) else value
+
+
+_READ: Mapping[PropertyType, Convert] = {
+    PropertyType.MOMENT: to_moment,
+    PropertyType.UUID: _hex,
+    PropertyType.OBJECT: from_json,
+    PropertyType.ARRAY: from_json,
+    PropertyType.DATE: date.isoformat,
+    PropertyType.DATETIME: datetime.isoformat,
+    PropertyType.REF: _hex,
+}
+_WRITE: Mapping[PropertyType, Convert] = {
+    PropertyType.MOMENT: to_datetime,
+    PropertyType.UUID: uuid.UUID,
+    PropertyType.OBJECT: jsonb,
+    PropertyType.ARRAY: jsonb,
+    PropertyType.DATE: date.fromisoformat,
+    PropertyType.DATETIME: datetime.fromisoformat,
+}
+
+
+class Table:
+    """SQL for the rows of one entity."""
+
+    def __init__(self, entity: EntitySpec, model: type[Entity]) -> None:
+        self.entity = entity
+        self.model = model
+        self.properties: dict[str, PropertySpec] = entity.selectable()
+        self.writable = frozenset(name for name in entity.properties if name != "id")
+        self.columns = {name: _column(model, spec) for name, spec in self.properties.items()}
+        self._names = tuple(self.properties)
+        self._read = tuple(_READ.get(spec.type) for spec in self.properties.values())
+        self._write = {name: _WRITE.get(spec.type) for name, spec in self.properties.items()}
+        quote = connections[settings.alias()].ops.quote_name
+        self._quoted = {name: quote(column) for name, column in self.columns.items()}
+        self._name = quote(model._meta.db_table)
+
+    @property
+    def attnames(self) -> list[str]:
+        """Model attributes in the order that `state` reads them; for `values_list`."""
+        return [spec.attname for spec in self.properties.values()]
+
+    @cached_property
+    def _select(self) -> str:
+        return f"SELECT {', '.join(self._quoted.values())} FROM {self._name}"
+
+    def state(self, row: Sequence[Any]) -> State:
+        """Draft values of a row that holds all columns in order."""
+        return {
+            name: value if value is None or convert is None else convert(value)
+            for name, convert, value in zip(self._names, self._read, row, strict=True)
+        }
+
+    def blank(self, identity: Any) -> State:
+        """The values of an object before anything was written: as long ago as can be, at version 0."""
+        state: State = dict.fromkeys(self._names)
+        state.update(self.entity.blank)
+        state.update(id=identity, CREATED=0, UPDATED=0, VERSION=0)
+        return state
+
+    def new_id(self) -> str:
+        """A new id; raises InvalidQuery where the manifest gives ids a schema of its own."""
+        if self.entity.id.type is not PropertyType.UUID:
+            raise InvalidQuery(
+                "ids of this component come from outside: name one in the query", hint='{"id": …}'
+            )
+        return uuid7().hex
+
+    def identity(self, value: Any) -> Any:
+        """The draft form of a stored id."""
+        return _hex(value)
+
+    def fetch(self, identities: Sequence[Any], lock: Lock = Lock.NONE) -> dict[Any, State]:
+        """The rows of these ids by id, tombstones included, locked in id order where a lock is asked for."""
+        key, write = self._quoted["id"], self._write["id"]
+        stored = [write(identity) if write else identity for identity in identities]
+        if len(stored) == 1:
+            sql, parameters = f"{self._select} WHERE {key} = %s {lock.value}", stored
+        else:
+            sql, parameters = f"{self._select} WHERE {key} = ANY(%s) ORDER BY {key} {lock.value}", [stored]  # type: ignore[list-item]
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(sql, parameters)
+            states = [self.state(row) for row in cursor.fetchall()]
+        return {state["id"]: state for state in states}
+
+    def insert(self, state: State) -> bool:
+        """Insert a row; false where a row of that id was there first."""
+        columns = ", ".join(self._quoted[name] for name in state)
+        places = ", ".join(["%s"] * len(state))
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(
+                f"INSERT INTO {self._name} ({columns}) VALUES ({places})"
+                f" ON CONFLICT ({self._quoted['id']}) DO NOTHING",
+                [self._stored(name, value) for name, value in state.items()],
+            )
+            return bool(cursor.rowcount)
+
+    def update(self, identity: Any, changed: State) -> None:
+        """Write the changed columns of a row that the caller has locked."""
+        assignments = ", ".join(f"{self._quoted[name]} = %s" for name in changed)
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(
+                f"UPDATE {self._name} SET {assignments} WHERE {self._quoted['id']} = %s",
+                [*(self._stored(name, value) for name, value in changed.items()), self._stored("id", identity)],
+            )
+
+    def _stored(self, name: str, value: Any) -> Any:
+        convert = self._write[name]
+        return value if value is None or convert is None else convert(value)
+
+
+def _column(model: type[Entity], spec: PropertySpec) -> str:
+    return str(model._meta.get_field(spec.field).column)

@@ -1,0 +1,114 @@
+"""Writing what a call decided: rows, deliveries, stored calls. All in the open transaction, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, connections
+
+from toa.core import draft as drafts
+from toa.core.calling import Call, Intentions, Lease
+from toa.core.draft import Draft
+from toa.exceptions import Conflict, InvalidInput, LeaseLost, OperationFault
+from toa.runtime import arming, settings
+from toa.runtime.bindings import Component, Operation
+from toa.runtime.events import Change, deliver
+from toa.runtime.table import State
+
+
+class LostCreationRace(Exception):
+    """Somebody else made the row first; the call runs again on what they made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A row on its way through a call: what it was, and the draft that the function worked on."""
+
+    origin: State | None
+    """Null where there is no row yet."""
+    draft: Draft
+    create: bool = False
+    """Insert even where the function changed nothing: a transition without a query."""
+
+
+def write(operation: Operation, entries: Sequence[Entry], intentions: Intentions, call: Call, now: int) -> list[Change]:
+    """Write the differences; returns the changes that were made.
+
+    A row that did not change keeps its VERSION and raises no event. Raises Conflict where a unique rule is broken,
+    OperationFault where a row does not fit its entity.
+    """
+    component = operation.component
+    made: list[Change] = []
+    try:
+        for entry in entries:
+            change = _write_row(component, entry, now)
+            if change is not None:
+                made.append(change)
+        if made and any(spec.ref for spec in component.table.properties.values()):
+            _check_references()
+    except IntegrityError as error:
+        raise _explained(component, error) from error
+    if made:
+        deliver(made, call)
+    if intentions:
+        entity = f"{component.locator}:{entries[0].draft['id']}" if len(entries) == 1 else component.locator
+        arming.cancel(intentions.cancelled, now)
+        arming.store(intentions.armed, call, entity, now)
+    if call.lease is not None:
+        check_lease(call.lease)
+    return made
+
+
+def check_lease(lease: Lease) -> None:
+    """Hold the caller's lease until commit; raises LeaseLost where it was withdrawn or has passed to another run."""
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute(f"SELECT 1 FROM {lease.table} WHERE id = %s AND token = %s FOR SHARE", [lease.id, lease.token])
+        if cursor.fetchone() is None:
+            raise LeaseLost("the lease of the calling effect is gone: it lapsed or was withdrawn")
+
+
+def _write_row(component: Component, entry: Entry, now: int) -> Change | None:
+    table = component.table
+    changed = drafts.changes(entry.draft)
+    if not changed and not (entry.create and entry.origin is None):
+        return None
+    before = entry.origin
+    state: State = {**drafts.state(entry.draft), "UPDATED": now, "VERSION": (before["VERSION"] if before else 0) + 1}
+    if before is None:
+        state["CREATED"] = now
+    state.update(_checked(component, state))
+    if before is None:
+        if not table.insert(state):
+            raise LostCreationRace
+    else:
+        table.update(state["id"], {name: state[name] for name in (*changed, "UPDATED", "VERSION")})
+    return Change(component=component, origin=before, state=state)
+
+
+def _checked(component: Component, state: State) -> State:
+    declared = {name: state[name] for name in component.table.writable if state[name] is not None}
+    try:
+        checked: State = component.entity_checker.check(declared)
+    except InvalidInput as problem:
+        raise OperationFault(
+            f"{component.locator}: the row {state['id']} would not fit its entity: {problem}"
+        ) from problem
+    return checked
+
+
+def _check_references() -> None:
+    # Django's foreign keys are checked at COMMIT, where one bad row would take everything else with it.
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+
+
+def _explained(component: Component, error: IntegrityError) -> Conflict:
+    constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) or ""
+    prefix, suffix = f"{component.spec.label}_", "_unique"
+    if constraint.startswith(prefix) and constraint.endswith(suffix):
+        rule = constraint[len(prefix) : -len(suffix)]
+        return Conflict(f"{component.locator}: another object has the same value of unique rule {rule!r}")
+    return Conflict(f"{component.locator}: the database refused the row ({constraint or 'a constraint'})")
