@@ -18,7 +18,7 @@
     |- Transient                worth another try
     |  `- LeaseLost             the lease of the calling effect is gone
     |- OutcomeUnknown           the connection was lost during COMMIT
-    `- InvalidDuration, InvalidSchedule, InvalidZone
+    `- InvalidDuration, InvalidSchedule, InvalidZone, InvalidMoment, InvalidPeriod
 """
 
 from __future__ import annotations
@@ -49,6 +49,14 @@ class InvalidSchedule(ToaError, ValueError):
 
 class InvalidZone(ToaError, ValueError):
     """A time zone that is not in the tz database."""
+
+
+class InvalidMoment(ToaError, ValueError):
+    """A moment that is no whole number of epoch milliseconds, or is outside the calendar."""
+
+
+class InvalidPeriod(ToaError, ValueError):
+    """A kind of period that does not exist."""
 
 
 class InvalidManifest(ToaError):
