@@ -104,7 +104,9 @@ def walk_mapping(
     return result
 
 
-def walk_list(value: list[Any] | tuple[Any, ...], depth: int, node_at: Callable[[int], Node] | None = None) -> list[Any]:
+def walk_list(
+    value: list[Any] | tuple[Any, ...], depth: int, node_at: Callable[[int], Node] | None = None
+) -> list[Any]:
     """A list with each value passed through its node, the same object where none changed. A tuple becomes a list."""
     if depth > MAX_DEPTH:
         raise Unfit.here(f"nested deeper than {MAX_DEPTH} levels", [])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from typing import Any, Literal
 
 Level = Literal["error", "warning"]
@@ -102,17 +101,3 @@ class Problem:
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Problems by file, line and column, each once."""
     return tuple(sorted(dict.fromkeys(problems), key=lambda p: (p.path, p.line, p.column, p.id, p.message)))
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint towards what was probably meant: the nearest of `known`, or all of them where they are few."""
-    names = sorted(set(known))
-    folded = {candidate.casefold(): candidate for candidate in reversed(names)}
-    close = get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
-    if close:
-        return f"did you mean '{folded[close[0]]}'?"
-    if not names:
-        return ""
-    if len(names) <= 12:
-        return f"known: {', '.join(names)}"
-    return ""

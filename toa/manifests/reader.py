@@ -99,9 +99,7 @@ class _Reading:
             data = None
         except yaml.MarkedYAMLError as error:
             self._syntax(error)
-        return Document(
-            path=self.path, data=data, keys=self.keys, values=self.values, problems=tuple(self.problems)
-        )
+        return Document(path=self.path, data=data, keys=self.keys, values=self.values, problems=tuple(self.problems))
 
     def _problem(self, at: Position, message: str, *, hint: str = "", id: str = SYNTAX, path: Path = ()) -> None:
         self.problems.append(

@@ -7,9 +7,9 @@ from typing import Any
 
 from jsonschema.exceptions import ValidationError
 
+from toa.core.nearest import did_you_mean
 from toa.manifests.decimals import plain
 from toa.manifests.formats import FORMATS
-from toa.manifests.problems import nearest
 
 _SHOWN = 60
 _KINDS = {
@@ -51,7 +51,7 @@ def sentence(error: ValidationError) -> str:
         case "additionalProperties" if error.path:
             name = str(error.path[-1])
             known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
-            hint = nearest(name, known)
+            hint = did_you_mean(name, known)
             return f"'{name}' is not known here" + (f"; {hint}" if hint else "")
         case "uniqueItems":
             return "holds an item twice"

@@ -1,0 +1,50 @@
+"""Whether an index serves criteria, so that what comes due is found without reading the whole table."""
+
+from __future__ import annotations
+
+from toa.core.criteria import And, Comparison, Node, Operator, parse_criteria
+from toa.core.specs import EntitySpec
+from toa.exceptions import InvalidQuery
+
+_NARROWING = frozenset({Operator.EQ, Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.IN})
+
+
+def serves(entity: EntitySpec, criteria: Node) -> bool:
+    """Whether a declared index, a unique rule or the primary key narrows what the criteria ask for.
+
+    A partial index counts where the criteria contain its condition; a plain one where they compare its first
+    property. Alternatives (`,`) are served where each of them is.
+    """
+    if not isinstance(criteria, (And, Comparison)):
+        return all(serves(entity, part) for part in criteria.items)
+    terms = _terms(criteria)
+    narrowed = {term.selector for term in terms if isinstance(term, Comparison) and _narrows(term)}
+    if "id" in narrowed or any(columns[0] in narrowed for columns in entity.unique.values()):
+        return True
+    for index in entity.index.values():
+        condition = _condition(entity, index.where)
+        if condition is None:
+            if index.on[0].removeprefix("-") in narrowed:
+                return True
+        elif condition <= terms:
+            return True
+    # A nested choice narrows as well as its parts do.
+    return any(serves(entity, term) for term in terms if not isinstance(term, Comparison))
+
+
+def _terms(node: Node) -> set[Node]:
+    """What must hold all together."""
+    return set(node.items) if isinstance(node, And) else {node}
+
+
+def _narrows(term: Comparison) -> bool:
+    return term.operator in _NARROWING and not term.path
+
+
+def _condition(entity: EntitySpec, where: str | None) -> set[Node] | None:
+    if where is None:
+        return None
+    try:
+        return _terms(parse_criteria(where, entity.selectable()))
+    except InvalidQuery:
+        return {And(())}
