@@ -13,7 +13,7 @@ from toa.cadence.listening import Listener
 from toa.cadence.pacing import Pacer
 from toa.cadence.processes import Heartbeat
 from toa.cadence.source import BACKSTOP_MS
-from toa.cadence.sources import next_due
+from toa.cadence.sources import horizon
 from toa.runtime import settings
 from toa.tasks import TICK_EXPIRES_S, tick
 
@@ -71,7 +71,7 @@ class CadenceScheduler(DatabaseScheduler):
     def _look(self) -> float:
         """Send a tick where something is due; returns how long to wait, in seconds."""
         try:
-            beat = self._pacer.look(*next_due())
+            beat = self._pacer.look(horizon())
         except Error as error:
             self._lost(error)
             return BACKSTOP_MS / 1000

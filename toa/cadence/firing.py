@@ -13,8 +13,8 @@ from toa.cadence.live import LOCK_TIMEOUT, Kind, Live
 from toa.cadence.settling import settle, settle_error, settle_reply
 from toa.cadence.source import BACKSTOP_MS
 from toa.core.calling import Call, refuses_chain
-from toa.exceptions import NotAllowedHere, NotFound
 from toa.core.error import Error
+from toa.exceptions import NotAllowedHere, NotFound
 from toa.models import Outcome
 from toa.runtime import bindings, clock, settings
 from toa.runtime.deciding import Busy, decide

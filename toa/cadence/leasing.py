@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from uuid import uuid4
 
 from django.db import transaction
@@ -12,7 +13,6 @@ from toa.cadence.leases import renewed
 from toa.cadence.live import Kind, Live
 from toa.cadence.settling import fail, settle, settle_error, settle_reply
 from toa.cadence.source import BACKSTOP_MS, Hint
-from dataclasses import replace
 from toa.core.calling import Lease
 from toa.core.error import Error
 from toa.exceptions import LeaseLost, NotFound
@@ -79,7 +79,9 @@ def finish(kind: Kind, live: Live, reply: object, failed: Exception | None, star
     now = clock.clock().now()
     with transaction.atomic(using=settings.alias()):
         if not kind.hold(live):
-            logger.warning("%s ended without its lease", live.endpoint, extra={"action": "lease_lost", "call": live.id.hex})
+            logger.warning(
+                "%s ended without its lease", live.endpoint, extra={"action": "lease_lost", "call": live.id.hex}
+            )
         elif failed is not None:
             settle_error(kind, live, failed, operation, started, now)
         else:

@@ -65,11 +65,15 @@ class Kind:
     # -- finding --------------------------------------------------------------------------------------------
 
     def horizon(self, endpoints: list[str]) -> tuple[str, list[Any]]:
-        """The earliest `wake_at` of these endpoints, as SQL with parameters."""
+        """Oldest due, newest due and next coming `wake_at` of these endpoints, as SQL with parameters."""
+        now = clock.clock().expression()
+        of = f"SELECT c.wake_at FROM {self.table} c WHERE c.endpoint = e.endpoint AND c.wake_at"
         sql = (
-            f"SELECT min(h.wake_at) AS wake_at FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL"
-            f" (SELECT c.wake_at FROM {self.table} c WHERE c.endpoint = e.endpoint AND c.wake_at IS NOT NULL"
-            f" {self.heads} ORDER BY c.wake_at, c.id LIMIT 1) h"
+            f"SELECT min(h.due) AS due, max(h.newest) AS newest, min(h.coming) AS coming"
+            f" FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL (SELECT"
+            f" ({of} <= {now} {self.heads} ORDER BY c.wake_at, c.id LIMIT 1) AS due,"
+            f" ({of} <= {now} ORDER BY c.wake_at DESC, c.id DESC LIMIT 1) AS newest,"
+            f" ({of} > {now} ORDER BY c.wake_at, c.id LIMIT 1) AS coming) h"
         )
         return sql, [endpoints]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toa.cadence.source import BACKSTOP_MS, WAKE_LEAST_MS
+from toa.cadence.source import BACKSTOP_MS, TICK_LEAST_MS, WAKE_LEAST_MS
+from toa.cadence.sources import Horizon
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,29 +19,34 @@ class Beat:
 
 
 class Pacer:
-    """Decides after each look at the earliest due moment.
+    """Decides after each look at the horizon.
 
-    After a tick no other is sent for the same head for 50 ms, doubling to a second: what is due but held by somebody
-    is not worth a storm of ticks.
+    What came due since the last tick gets a tick of its own. For work that was due then already, no other is sent for
+    50 ms, doubling to a second: what is held by somebody is not worth a storm of ticks.
     """
 
     def __init__(self) -> None:
-        self._head: int | None = None
-        self._sent_at = 0
+        self._oldest: int | None = None
+        self._newest: int | None = None
+        self._sent_at: int | None = None
         self._patience_ms = WAKE_LEAST_MS
 
-    def look(self, due: int | None, now: int) -> Beat:
-        """`due` is the earliest moment to look at, null where there is none; both are epoch ms."""
-        if due is None or due > now:
-            self._head = None
-            return Beat(False, BACKSTOP_MS if due is None else min(due - now, BACKSTOP_MS))
-        if due != self._head:
-            self._patience_ms = WAKE_LEAST_MS
-        else:
-            # A clock set back would otherwise make the wait as long as the step.
-            passed = max(0, now - self._sent_at)
-            if passed < self._patience_ms:
-                return Beat(False, min(self._patience_ms - passed, self._patience_ms))
-            self._patience_ms = min(self._patience_ms * 2, BACKSTOP_MS)
-        self._head, self._sent_at = due, now
-        return Beat(True, self._patience_ms)
+    def look(self, seen: Horizon) -> Beat:
+        """What to do about what was seen."""
+        coming = BACKSTOP_MS if seen.coming is None else min(seen.coming - seen.now, BACKSTOP_MS)
+        if seen.due is None:
+            self._oldest = self._newest = None
+            return Beat(False, coming)
+        since = self._since_tick(seen.now)
+        fresh = (seen.due, seen.newest) != (self._oldest, self._newest)
+        if fresh and since < TICK_LEAST_MS:
+            return Beat(False, TICK_LEAST_MS - since)
+        if not fresh and since < self._patience_ms:
+            return Beat(False, min(self._patience_ms - since, coming))
+        self._patience_ms = WAKE_LEAST_MS if fresh else min(self._patience_ms * 2, BACKSTOP_MS)
+        self._oldest, self._newest, self._sent_at = seen.due, seen.newest, seen.now
+        return Beat(True, max(TICK_LEAST_MS, min(self._patience_ms, coming)))
+
+    def _since_tick(self, now: int) -> int:
+        # A clock set back must not make the wait as long as the step.
+        return BACKSTOP_MS if self._sent_at is None or now < self._sent_at else now - self._sent_at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toa.cadence.source import Dispatch, Hint, Step
-from toa.cadence.sources import SOURCES, next_due, source
+from toa.cadence.sources import SOURCES, horizon, source
 
 BATCH = 100
 """Calls that one step of one source fires at most."""
@@ -48,7 +48,6 @@ def run_until_idle(limit: int = 10_000) -> int:
         for hint in waiting.hints:
             perform(hint, renew=False)
         settled += step.settled
-        due, now = next_due()
-        if due is None or due > now:
+        if horizon().due is None:
             return settled
     raise RuntimeError(f"still not idle after {limit} passes: a call comes due again at once, every time")

@@ -53,9 +53,7 @@ class Heartbeat:
         first, self._last = self._last is None, time.monotonic()
         try:
             with connections[settings.alias()].cursor() as cursor:
-                cursor.execute(
-                    _BEAT, [self.id, self.kind, socket.gethostname()[:255], os.getpid(), clock.skew_ms()]
-                )
+                cursor.execute(_BEAT, [self.id, self.kind, socket.gethostname()[:255], os.getpid(), clock.skew_ms()])
                 if first:
                     cursor.execute(
                         "DELETE FROM toa_process WHERE seen_at < statement_timestamp() - %s * interval '1 millisecond'",

@@ -36,10 +36,14 @@ class Pulses:
     name = "pulse"
 
     def horizon(self) -> tuple[str, list[Any]]:
-        return (
-            "SELECT min(p.wake_at) AS wake_at FROM toa_pulse p WHERE p.wake_at IS NOT NULL AND p.endpoint = ANY(%s)",
-            [_endpoints()],
+        now = clock.clock().expression()
+        sql = (
+            f"SELECT min(p.wake_at) FILTER (WHERE p.wake_at <= {now}),"
+            f" max(p.wake_at) FILTER (WHERE p.wake_at <= {now}),"
+            f" min(p.wake_at) FILTER (WHERE p.wake_at > {now})"
+            f" FROM toa_pulse p WHERE p.endpoint = ANY(%s)"
         )
+        return sql, [_endpoints()]
 
     def step(self, limit: int, dispatch: Dispatch) -> Step:
         now = clock.database_now()
@@ -63,7 +67,7 @@ class Pulses:
         pulse = _lease(operation)
         if pulse is None:
             return False
-        assert pulse.token is not None and pulse.running is not None
+        assert pulse.token is not None
         lease = Lease(table="toa_pulse", id=pulse.id, token=pulse.token)
         outcome, code = Outcome.MADE, ""
         with renewed(lease, operation.spec.lease_ms, renewing=renew):
@@ -177,7 +181,9 @@ def _run(operation: Operation, pulse: Pulse, lease: Lease) -> Any:
 def _finish(leased: Pulse, outcome: Outcome, code: str) -> None:
     now = clock.database_now()
     with transaction.atomic(using=settings.alias()):
-        pulse = Pulse.objects.using(settings.alias()).select_for_update().filter(id=leased.id, token=leased.token).first()
+        pulse = (
+            Pulse.objects.using(settings.alias()).select_for_update().filter(id=leased.id, token=leased.token).first()
+        )
         if pulse is None:
             logger.warning(
                 "%s ended without its lease", leased.endpoint, extra={"action": "lease_lost", "call": leased.id.hex}

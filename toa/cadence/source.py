@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 BACKSTOP_MS = 1_000
 """Beat looks by itself this often. What is at most this late counts as on time, and a lost hint costs this much."""
 
 WAKE_LEAST_MS = 50
 """How soon a look that found only locked work is repeated."""
+
+TICK_LEAST_MS = 4
+"""Ticks for work that came due since the last one are at least this far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,9 @@ class Source(Protocol):
 
     name: str
 
-    def horizon(self) -> tuple[str, list[object]]:
-        """SQL with parameters that gives one row, one column `wake_at`: the earliest moment to look at, or null."""
+    def horizon(self) -> tuple[str, list[Any]]:
+        """SQL with parameters that gives one row of three moments, each or null: the oldest that is due, the newest
+        that is due, and the next to come."""
         ...
 
     def step(self, limit: int, dispatch: Dispatch) -> Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import connections
@@ -24,20 +25,39 @@ def source(name: str) -> Source:
     raise UnknownEndpoint(f"no source of due work is called {name!r}")
 
 
-def next_due() -> tuple[int | None, int]:
-    """The earliest moment at which something is to be looked at, and now, by the database: both epoch ms.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Horizon:
+    """What is due and what comes next, over all sources; epoch ms, null where there is none."""
 
-    One statement over all sources. Null where nothing waits.
-    """
+    due: int | None
+    """The oldest moment that is due."""
+    newest: int | None
+    """The newest moment that is due."""
+    coming: int | None
+    """The next moment that is not due yet."""
+    now: int
+
+    @property
+    def next(self) -> int | None:
+        """The earliest moment to look at, whether reached or not."""
+        return self.coming if self.due is None else self.due
+
+
+def horizon() -> Horizon:
+    """Look at all sources with one statement, by the database's clock."""
     parts: list[str] = []
     parameters: list[Any] = []
     for one in SOURCES:
         sql, given = one.horizon()
         parts.append(f"({sql})")
         parameters += given
+    union = " UNION ALL ".join(parts)
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(
-            f"SELECT min(s.wake_at), {clock.clock().expression()} FROM ({' UNION ALL '.join(parts)}) s", parameters
+            f"SELECT min(s.due), max(s.newest), min(s.coming), {clock.clock().expression()}"
+            f" FROM ({union}) AS s(due, newest, coming)",
+            parameters,
         )
-        due, now = cursor.fetchone()
-    return (None if due is None else to_moment(due)), to_moment(now)
+        due, newest, coming, now = (None if value is None else to_moment(value) for value in cursor.fetchone())
+    assert now is not None
+    return Horizon(due=due, newest=newest, coming=coming, now=now)

@@ -67,9 +67,7 @@ def _delivery(extra: Sequence[Any]) -> dict[str, Any]:
     return {"source": "delivery", "entity": entity, "base": to_moment(event_at)}
 
 
-DELAYS = StoredCalls(
-    Kind(name="delay", table="toa_delay", extra="source, entity, overdue_ms", describe=_delay)
-)
+DELAYS = StoredCalls(Kind(name="delay", table="toa_delay", extra="source, entity, overdue_ms", describe=_delay))
 """Calls armed by `delay` and `send`."""
 
 DELIVERIES = StoredCalls(

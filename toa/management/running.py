@@ -15,8 +15,8 @@ from toa.cadence.pacing import Pacer
 from toa.cadence.passes import perform, run_pass
 from toa.cadence.processes import Heartbeat
 from toa.cadence.sessions import prepare_session
-from toa.cadence.source import BACKSTOP_MS, Hint
-from toa.cadence.sources import next_due
+from toa.cadence.source import BACKSTOP_MS, TICK_LEAST_MS, Hint
+from toa.cadence.sources import horizon
 
 logger = logging.getLogger("toa.run")
 
@@ -83,11 +83,13 @@ class Runner:
         try:
             prepare_session()
             self._heartbeat.beat()
-            beat = self._pacer.look(*next_due())
+            beat = self._pacer.look(horizon())
             if not beat.tick:
                 return beat.wait_ms / 1000
-            step = run_pass(self._pool)
-            return 0.0 if step.full or not step.locked else beat.wait_ms / 1000
+            while run_pass(self._pool).full and not self._over.is_set():
+                self._heartbeat.beat()
+            # What came due meanwhile is found by the next look at once; what is held is left to the pacer.
+            return TICK_LEAST_MS / 1000
         except Error as error:
             logger.warning("the database cannot be reached: %s", error, extra={"action": "database_lost"})
             connections.close_all()

@@ -42,8 +42,13 @@ class Delay(LiveCall):
 
     source = models.CharField(max_length=8, default="delay", help_text="`delay` or `send`.")
     entity = models.CharField(max_length=200, blank=True, help_text="Who armed it: `component:id`.")
-    name = models.CharField(max_length=191, null=True, blank=True, help_text="Its key within the entity.")
-    overdue_ms = models.BigIntegerField(null=True, blank=True, help_text="Later than this it expires; null: however late.")
+    # Null, not empty: many without a name are not equal.
+    name = models.CharField(  # noqa: DJ001
+        max_length=191, null=True, blank=True, help_text="Its key within the entity."
+    )
+    overdue_ms = models.BigIntegerField(
+        null=True, blank=True, help_text="Later than this it expires; null: however late."
+    )
 
     class Meta:
         indexes: ClassVar[list[Any]] = [

@@ -44,7 +44,9 @@ class Pulse(models.Model):
     scope = models.CharField(max_length=8, default="group")
     query = models.JSONField(null=True, blank=True, help_text="Of a declared sweep: whom to call.")
     input = models.JSONField(null=True, blank=True, help_text="Of a declared sweep: with what.")
-    overridden = models.BooleanField(default=False, help_text="The settings of this environment changed the manifest's grid.")
+    overridden = models.BooleanField(
+        default=False, help_text="The settings of this environment changed the manifest's grid."
+    )
     cursor = models.BigIntegerField()
     wake_at = MomentField(null=True, blank=True, help_text="Null while paused or retired.")
     running = models.BigIntegerField(null=True, blank=True, help_text="Ordinal of the boundary whose call runs.")

@@ -77,11 +77,7 @@ class _Reader:
         if q.connector not in (Q.AND, Q.OR):
             raise InvalidQuery(f"conditions are joined by & and |, not by {q.connector}")
         negated = negated is not q.negated
-        nodes = [
-            node
-            for child in q.children
-            if (node := self._child(child, negated=negated, depth=depth)) is not None
-        ]
+        nodes = [node for child in q.children if (node := self._child(child, negated=negated, depth=depth)) is not None]
         if not nodes:
             return None
         return conjunction(nodes) if (q.connector == Q.AND) is not negated else disjunction(nodes)
@@ -155,7 +151,5 @@ class _Reader:
         return disjunction([opposite, _comparison(found, Operator.EQ, (None,), kind)])
 
 
-def _comparison(
-    found: Target, operator: Operator, values: tuple[Scalar, ...], kind: PropertyType
-) -> Comparison:
+def _comparison(found: Target, operator: Operator, values: tuple[Scalar, ...], kind: PropertyType) -> Comparison:
     return Comparison(selector=found.selector, path=found.path, operator=operator, values=values, type=kind)

@@ -50,7 +50,9 @@ def _text(spec: PropertySpec, options: dict[str, Any]) -> models.Field[Any, Any]
 
 
 def _decimal(spec: PropertySpec, options: dict[str, Any]) -> models.Field[Any, Any]:
-    return models.DecimalField(max_digits=spec.digits or 20, decimal_places=2 if spec.places is None else spec.places, **options)
+    return models.DecimalField(
+        max_digits=spec.digits or 20, decimal_places=2 if spec.places is None else spec.places, **options
+    )
 
 
 def _reference(spec: PropertySpec, options: dict[str, Any]) -> models.Field[Any, Any]:

@@ -34,9 +34,7 @@ class MemberComparison(Func):
 
     output_field = BooleanField()
 
-    def __init__(
-        self, column: str, path: tuple[str, ...], operator: str, kind: str, values: tuple[Any, ...]
-    ) -> None:
+    def __init__(self, column: str, path: tuple[str, ...], operator: str, kind: str, values: tuple[Any, ...]) -> None:
         super().__init__(F(column))
         self.path = path
         self.operator = Operator(operator)

@@ -66,9 +66,7 @@ def to_q(node: Node, entity: EntitySpec, now: datetime | None = None) -> Q:
             return _comparison(node, entity.selectable()[node.selector], now)
 
 
-def apply(
-    query: Query, queryset: QuerySet[M], entity: EntitySpec, now: datetime | None = None
-) -> QuerySet[M]:
+def apply(query: Query, queryset: QuerySet[M], entity: EntitySpec, now: datetime | None = None) -> QuerySet[M]:
     """The rows that a query asks for, in its order, cut to its limit.
 
     Tombstones are left out unless `deleted` asks for them; `version` and `projection` are for the caller.
@@ -81,9 +79,7 @@ def apply(
     return rows[query.offset : end] if query.offset or end is not None else rows
 
 
-def narrow(
-    query: Query, queryset: QuerySet[M], entity: EntitySpec, now: datetime | None = None
-) -> QuerySet[M]:
+def narrow(query: Query, queryset: QuerySet[M], entity: EntitySpec, now: datetime | None = None) -> QuerySet[M]:
     """The rows that a query is about: by id, ids and criteria, tombstones only where `deleted` asks."""
     column = column_of(entity.id)
     conditions = Q()

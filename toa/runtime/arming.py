@@ -20,11 +20,9 @@ from toa.runtime.requests import check_storable, split
 from toa.runtime.sql import insert_rows
 from toa.runtime.table import jsonb
 
-_COLUMNS = (
-    "toa_delay (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, created_at,"
-    " source, entity, name, overdue_ms)"
+_TAKE_NAMED = (
+    "DELETE FROM toa_delay WHERE entity = %s AND name = %s RETURNING id, source, endpoint, due_at, attempt, cause"
 )
-_TAKE_NAMED = "DELETE FROM toa_delay WHERE entity = %s AND name = %s RETURNING id, source, endpoint, due_at, attempt, cause"
 # A leased row is being made: its cancellation is answered where the lease is known.
 _TAKE = (
     "DELETE FROM toa_delay WHERE id = ANY(%s) AND token IS NULL"
@@ -88,7 +86,7 @@ def _due(now: int, interval: int | str | None, at: int | None) -> int:
 
 def store(delays: Iterable[Armed], call: Call, entity: str, now: int) -> None:
     """Write the armed calls in the open transaction. One armed under a taken key settles the old one as replaced."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     replaced: list[Settled] = []
     moment = to_datetime(now)
     cause = {"endpoint": call.endpoint, "key": call.key, **({"entity": entity} if entity else {})}
@@ -100,13 +98,27 @@ def store(delays: Iterable[Armed], call: Call, entity: str, now: int) -> None:
             due = to_datetime(one.due)
             chain = [] if one.unchained else list(call.hops())
             rows.append(
-                (one.id, one.endpoint, jsonb(one.request), due, due, 0, 0, chain, jsonb(cause), moment)
-                + (one.source, entity, one.name, one.overdue)
+                {
+                    "id": one.id,
+                    "endpoint": one.endpoint,
+                    "request": jsonb(one.request),
+                    "due_at": due,
+                    "wake_at": due,
+                    "attempt": 0,
+                    "strikes": 0,
+                    "chain": chain,
+                    "cause": jsonb(cause),
+                    "created_at": moment,
+                    "source": one.source,
+                    "entity": entity,
+                    "name": one.name,
+                    "overdue_ms": one.overdue,
+                }
             )
-    insert_rows(_COLUMNS, rows)
+    insert_rows("toa_delay", rows)
     write_history(replaced)
     if rows:
-        waking.after_commit(min(row[3] for row in rows), moment)
+        waking.after_commit(min(row["due_at"] for row in rows), moment)
 
 
 def cancel(identities: Iterable[UUID], now: int) -> int:

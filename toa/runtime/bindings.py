@@ -126,7 +126,8 @@ def model_of(spec: ComponentSpec) -> type[Entity]:
         if getattr(model, "component", None) is spec:
             return model
     raise LookupError(
-        f"{spec.locator} has an entity but no model: define `class {spec.name.title()}(Entity)` in {spec.package}.models"
+        f"{spec.locator} has an entity but no model:"
+        f" define `class {spec.name.title()}(Entity)` in {spec.package}.models"
     )
 
 

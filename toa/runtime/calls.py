@@ -228,5 +228,3 @@ def _in_transaction() -> bool:
     """Whether somebody's transaction is open. The blocks that Django's test cases open do not count."""
     blocks = connections[settings.alias()].atomic_blocks
     return any(not getattr(block, "_from_testcase", False) for block in blocks)
-
-

@@ -181,7 +181,9 @@ class EffectContext(CallingContext):
         """Store a call that is due at once; returns its id."""
         return self._store(self._call, endpoint, request, interval=0, source="send")
 
-    def delay(self, endpoint: str, request: Mapping[str, Any] | None = None, *, overdue: int | None, **when: Any) -> str:
+    def delay(
+        self, endpoint: str, request: Mapping[str, Any] | None = None, *, overdue: int | None, **when: Any
+    ) -> str:
         """Store a call to be made later; `interval=` or `at=`, `key=`, `unchained=`; returns its id."""
         return self._store(self._call, endpoint, request, overdue=overdue, **when)
 
@@ -205,4 +207,6 @@ def delay_id(identity: Any) -> UUID:
     try:
         return UUID(identity)
     except (ValueError, TypeError, AttributeError):
-        raise InvalidInput(f"{identity!r} is no id of a delay", hint="32 hex digits, as context.delay returned it") from None
+        raise InvalidInput(
+            f"{identity!r} is no id of a delay", hint="32 hex digits, as context.delay returned it"
+        ) from None

@@ -51,9 +51,7 @@ def decide(
             continue  # the row is there now: lock it and decide again, on what the other one wrote
 
 
-def _attempt(
-    operation: Operation, request: Request, call: Call, lock: Lock, locked: Callable[[], None] | None
-) -> Any:
+def _attempt(operation: Operation, request: Request, call: Call, lock: Lock, locked: Callable[[], None] | None) -> Any:
     entries = _entries(operation, request.query, lock)
     if locked is not None:
         locked()
@@ -98,7 +96,7 @@ def _entry(operation: Operation, identity: Any, state: State | None, query: Quer
     table = operation.component.table
     if state is not None:
         return Entry(origin=state, draft=Draft(state, _writable(operation)))
-    creates = table.entity.associated or operation.spec.name in inherited.CREATING and operation.spec.inherited
+    creates = table.entity.associated or (operation.spec.name in inherited.CREATING and operation.spec.inherited)
     if not creates or query.version or query.criteria is not None:
         if query.version:
             raise PreconditionFailed(f"{operation.component.locator} {identity} does not exist, at no version")

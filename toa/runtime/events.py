@@ -9,6 +9,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -44,38 +45,62 @@ class Raised:
     error: BaseException | None = None
 
 
-_DELIVERIES = (
-    "toa_delivery (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, created_at,"
-    " event, source, source_id, version, receiver, position, target)"
-)
-_FAILURES = (
-    "toa_failure (id, call, source, endpoint, entity, request, error, traceback, attempts, due_at, at, row)"
-)
-
-
 def deliver(changes: list[Change], call: Call) -> None:
     """Insert the deliveries of these changes in the open transaction."""
-    rows: list[tuple[Any, ...]] = []
-    failures: list[tuple[Any, ...]] = []
+    rows: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
     for change in changes:
-        moment = to_datetime(change.state["UPDATED"])
-        source, source_id = change.component.locator, str(change.state["id"])
-        cause = {"endpoint": call.endpoint, "key": call.key, "entity": f"{source}:{source_id}"}
+        happened = change.state["UPDATED"]
         for one in _raised(change):
-            endpoint = one.receiver.operation.endpoint
-            delayed = to_datetime(change.state["UPDATED"] + one.receiver.spec.delay_ms)
-            rows.append(
-                (one.id, endpoint, jsonb(one.request), delayed, None if one.error else delayed, 0, 0)
-                + (list(call.hops()), jsonb(cause), moment, one.event, source, source_id, change.state["VERSION"])
-                + (one.receiver.operation.component.locator, one.receiver.spec.position, _target(one))
-            )
-            if one.error:
-                failures.append(_failure(one, endpoint, f"{source}:{source_id}", moment))
-    insert_rows(_DELIVERIES, rows)
-    insert_rows(_FAILURES, failures)
-    due = [row[4] for row in rows if row[4] is not None]
+            rows.append(_delivery(change, one, call, happened))
+            if one.error is not None:
+                failures.append(_failure(change, one, one.error, to_datetime(happened)))
+    insert_rows("toa_delivery", rows)
+    insert_rows("toa_failure", failures)
+    due = [row["wake_at"] for row in rows if row["wake_at"] is not None]
     if due:
-        waking.after_commit(min(due), min(row[9] for row in rows))
+        waking.after_commit(min(due), rows[0]["created_at"])
+
+
+def _delivery(change: Change, one: Raised, call: Call, happened: int) -> dict[str, Any]:
+    source, source_id = change.component.locator, str(change.state["id"])
+    due = to_datetime(happened + one.receiver.spec.delay_ms)
+    return {
+        "id": one.id,
+        "endpoint": one.receiver.operation.endpoint,
+        "request": jsonb(one.request),
+        "due_at": due,
+        "wake_at": None if one.error else due,
+        "attempt": 0,
+        "strikes": 0,
+        "chain": list(call.hops()),
+        "cause": jsonb({"endpoint": call.endpoint, "key": call.key, "entity": f"{source}:{source_id}"}),
+        "created_at": to_datetime(happened),
+        "event": one.event,
+        "source": source,
+        "source_id": source_id,
+        "version": change.state["VERSION"],
+        "receiver": one.receiver.operation.component.locator,
+        "position": one.receiver.spec.position,
+        "target": _target(one),
+    }
+
+
+def _failure(change: Change, one: Raised, error: BaseException, moment: datetime) -> dict[str, Any]:
+    return {
+        "id": uuid7(),
+        "call": one.id,
+        "source": "delivery",
+        "endpoint": one.receiver.operation.endpoint,
+        "entity": f"{change.component.locator}:{change.state['id']}",
+        "request": None,
+        "error": f"{one.event}: {type(error).__name__}: {error}",
+        "traceback": "".join(traceback.format_exception(error)),
+        "attempts": 0,
+        "due_at": moment,
+        "at": moment,
+        "row": jsonb({"event": one.event}),
+    }
 
 
 def _raised(change: Change) -> Iterator[Raised]:
@@ -132,12 +157,3 @@ def _target(one: Raised) -> str:
     if one.receiver.operation.spec.scope in (Scope.ENTRY, Scope.CHANGESET) and "id" in query:
         return str(query["id"])
     return ""
-
-
-def _failure(one: Raised, endpoint: str, entity: str, moment: Any) -> tuple[Any, ...]:
-    assert one.error is not None
-    return (
-        (uuid7(), one.id, "delivery", endpoint, entity, None)
-        + (f"{one.event}: {type(one.error).__name__}: {one.error}", "".join(traceback.format_exception(one.error)))
-        + (0, moment, moment, jsonb({"event": one.event}))
-    )

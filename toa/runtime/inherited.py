@@ -13,7 +13,7 @@ def observe(input: Any, entry: Any, context: Any) -> Any:
     return entry
 
 
-def enumerate(input: Any, entries: Any, context: Any) -> Any:  # noqa: A001 - the operation's name
+def enumerate(input: Any, entries: Any, context: Any) -> Any:
     """The objects that the query selects."""
     return entries
 

@@ -34,32 +34,27 @@ class Settled:
     cause: Any = None
 
 
-_COLUMNS = (
-    "toa_history (id, call, source, endpoint, entity, outcome, code, due_at, at, lateness_ms, attempt, count, cause)"
-)
-
-
 def write_history(settled: Sequence[Settled]) -> None:
     """Insert the lines in the open transaction."""
-    insert_rows(_COLUMNS, [_row(one) for one in settled])
+    insert_rows("toa_history", [_row(one) for one in settled])
 
 
-def _row(one: Settled) -> tuple[Any, ...]:
+def _row(one: Settled) -> dict[str, Any]:
     began = one.at if one.started is None else one.started
     # A cause read from a row by a raw cursor is text.
     cause = json.loads(one.cause) if isinstance(one.cause, str) else one.cause
-    return (
-        uuid7(),
-        one.call,
-        one.source,
-        one.endpoint,
-        one.entity,
-        one.outcome.value,
-        one.code[:200],
-        to_datetime(one.due),
-        to_datetime(one.at),
-        max(0, began - one.due),
-        one.attempt,
-        one.count,
-        None if cause is None else jsonb(cause),
-    )
+    return {
+        "id": uuid7(),
+        "call": one.call,
+        "source": one.source,
+        "endpoint": one.endpoint,
+        "entity": one.entity,
+        "outcome": one.outcome.value,
+        "code": one.code[:200],
+        "due_at": to_datetime(one.due),
+        "at": to_datetime(one.at),
+        "lateness_ms": max(0, began - one.due),
+        "attempt": one.attempt,
+        "count": one.count,
+        "cause": None if cause is None else jsonb(cause),
+    }

@@ -114,9 +114,7 @@ class Table:
     def new_id(self) -> str:
         """A new id; raises InvalidQuery where the manifest gives ids a schema of its own."""
         if self.entity.id.type is not PropertyType.UUID:
-            raise InvalidQuery(
-                "ids of this component come from outside: name one in the query", hint='{"id": …}'
-            )
+            raise InvalidQuery("ids of this component come from outside: name one in the query", hint='{"id": …}')
         return uuid7().hex
 
     def identity(self, value: Any) -> Any:
@@ -142,8 +140,7 @@ class Table:
         places = ", ".join(["%s"] * len(state))
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(
-                f"INSERT INTO {self._name} ({columns}) VALUES ({places})"
-                f" ON CONFLICT ({self._quoted['id']}) DO NOTHING",
+                f"INSERT INTO {self._name} ({columns}) VALUES ({places}) ON CONFLICT ({self._quoted['id']}) DO NOTHING",
                 [self._stored(name, value) for name, value in state.items()],
             )
             return bool(cursor.rowcount)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from toa.cadence.passes import run_until_idle
-from toa.cadence.sources import next_due
+from toa.cadence.sources import horizon
 from toa.cadence.syncing import restart_pulses
 from toa.core.clock import ManualClock
 from toa.core.duration import format_duration, parse_duration
@@ -50,7 +50,7 @@ class TestClock:
             raise ValueError(f"the clock advances; to set it back by {format_duration(self.now - moment)} use set()")
         settled = self.run_until_idle()
         while True:
-            due, _ = next_due()
+            due = horizon().next
             if due is None or due > moment:
                 break
             self._manual.set(due)
@@ -64,7 +64,7 @@ class TestClock:
 
 
 @contextmanager
-def test_clock(start: int = START) -> Iterator[TestClock]:
+def standing_clock(start: int = START) -> Iterator[TestClock]:
     """Put a manual clock in force, with every pulse counting from its start."""
     manual = ManualClock(start)
     with clock.use(manual):
@@ -79,6 +79,6 @@ class ClockMixin:
 
     def setUp(self) -> None:
         super().setUp()  # type: ignore[misc]
-        context = test_clock()
+        context = standing_clock()
         self.toa_clock = context.__enter__()
         self.addCleanup(context.__exit__, None, None, None)  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ def toa_clock(request: pytest.FixtureRequest) -> Iterator[TestClock]:
     if "transactional_db" not in request.fixturenames:
         request.getfixturevalue("db")
     # Imported here: the plugin is loaded before Django is configured.
-    from toa.testing.clock import test_clock
+    from toa.testing.clock import standing_clock
 
-    with test_clock() as clock:
+    with standing_clock() as clock:
         yield clock
