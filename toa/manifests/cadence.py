@@ -8,11 +8,11 @@ from typing import Any
 from toa.core.duration import parse_duration
 from toa.core.specs import ComponentSpec, OperationSpec, PulseSpec, ScheduleSpec
 from toa.exceptions import InvalidDuration
+from toa.manifests.document import Document
 from toa.manifests.names import name_problem
 from toa.manifests.place import Place, Report, described
 from toa.manifests.problems import PULSE, WRONG_KIND, WRONG_NAME, Problem
 from toa.manifests.pulses import read_pulse
-from toa.manifests.reader import Document
 from toa.manifests.schedules import read_schedule
 from toa.manifests.sweeps import Targets
 

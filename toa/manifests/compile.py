@@ -10,6 +10,7 @@ from toa.core.specs import ComponentSpec
 from toa.manifests.cadence import read_cadence
 from toa.manifests.contracts import read_schema
 from toa.manifests.deadlines import read_deadlines
+from toa.manifests.document import Document
 from toa.manifests.entity import read_entity
 from toa.manifests.events import read_events
 from toa.manifests.exposition import read_exposition
@@ -19,7 +20,7 @@ from toa.manifests.keys import MANIFEST
 from toa.manifests.operations import read_operations
 from toa.manifests.place import Place, Report
 from toa.manifests.problems import CONFIGURATION, UNREADABLE, Problem, in_order
-from toa.manifests.reader import MAX_BYTES, Document, read
+from toa.manifests.reader import MAX_BYTES, read
 from toa.manifests.receivers import read_receivers
 from toa.manifests.sources import Sources, read_sources
 from toa.manifests.sweeps import Targets

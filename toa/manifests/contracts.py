@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jsonschema_rs
@@ -11,28 +11,24 @@ from jsonschema import Draft7Validator
 from toa.core.nearest import did_you_mean
 from toa.core.specs import Schema
 from toa.exceptions import InvalidInput
-from toa.manifests.decimals import MAX_DIGITS
 from toa.manifests.formats import FORMATS
 from toa.manifests.keywords import (
     KEYWORDS,
     LISTS_OF_SCHEMAS,
     MAPPINGS_OF_SCHEMAS,
-    OURS,
     SCHEMAS,
     TYPES,
     UNCERTAIN,
 )
-from toa.manifests.patterns import UnfitPattern, check_pattern
 from toa.manifests.place import Place, described
-from toa.manifests.pointers import resolve
 from toa.manifests.problems import SCHEMA
 from toa.manifests.references import endless, rebased
+from toa.manifests.schema_rules import RULES, SchemaPath
 from toa.manifests.schemas import compile_schema
 from toa.manifests.wording import sentence
 
 _META: Any = Draft7Validator(Draft7Validator.META_SCHEMA)
 _META_FITS = jsonschema_rs.Draft7Validator(dict(Draft7Validator.META_SCHEMA), validate_formats=False).is_valid
-_BESIDE_REF = frozenset({"$ref", "definitions", "title", "description", "$comment"})
 
 
 def read_schema(place: Place, *, implied: Mapping[str, Any] | None = None) -> Schema | None:
@@ -55,7 +51,7 @@ def read_schema(place: Place, *, implied: Mapping[str, Any] | None = None) -> Sc
     return schema if place.report.errors() == before else None
 
 
-def sub_schemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str, Any]]:
+def sub_schemas(schema: Mapping[str, Any]) -> Iterator[tuple[SchemaPath, str, Any]]:
     """The schemas right below a schema: path, the keyword that holds them, and the schema itself."""
     for keyword, value in schema.items():
         if keyword in SCHEMAS and not isinstance(value, list):
@@ -140,13 +136,13 @@ class _Check:
         except ValueError as error:
             self._error((), f"the schema cannot be compiled: {error}")
 
-    def _error(self, path: tuple[str | int, ...], message: str, *, hint: str = "") -> None:
+    def _error(self, path: SchemaPath, message: str, *, hint: str = "") -> None:
         self.place.at(*path).error(message, id=SCHEMA, hint=hint)
 
-    def _walk(self, schema: Any, path: tuple[str | int, ...], *, certain: bool) -> None:
+    def _walk(self, schema: Any, path: SchemaPath, *, certain: bool) -> None:
         if not isinstance(schema, dict):
             return
-        for rule in (_format, _decimal, _pattern, _reference, _required, _bounds):
+        for rule in RULES:
             for below, message, hint in rule(schema, self.root):
                 self._error((*path, *below), message, hint=hint)
         if not certain:
@@ -155,7 +151,7 @@ class _Check:
             sure = certain and not (keyword in UNCERTAIN and not _or_null(schema, keyword))
             self._walk(part, (*path, *below), certain=sure)
 
-    def _uncertain(self, schema: Mapping[str, Any], path: tuple[str | int, ...]) -> None:
+    def _uncertain(self, schema: Mapping[str, Any], path: SchemaPath) -> None:
         """Nothing can be filled in or converted where it is open whether the schema applies."""
         if "default" in schema:
             self._error((*path, "default"), "a default below a choice would never be filled in")
@@ -166,13 +162,13 @@ class _Check:
                 hint="only a choice between it and null is certain",
             )
 
-    def _values(self, schema: Any, path: tuple[str | int, ...]) -> None:
+    def _values(self, schema: Any, path: SchemaPath) -> None:
         """Defaults and enumerated values must fit the schema they stand in."""
         if not isinstance(schema, dict):
             return
-        given = [(("default",), schema["default"])] if "default" in schema else []
-        listed = [(("enum", index), value) for index, value in enumerate(schema.get("enum", ()))]
-        listed += [(("const",), schema["const"])] if "const" in schema else []
+        given: list[tuple[SchemaPath, Any]] = [(("default",), schema["default"])] if "default" in schema else []
+        listed: list[tuple[SchemaPath, Any]] = [(("const",), schema["const"])] if "const" in schema else []
+        listed += [(("enum", index), value) for index, value in enumerate(schema.get("enum", ()))]
         if given or listed:
             bare = {key: value for key, value in schema.items() if key != "default"}
             self._fit(given, bare, path)
@@ -180,9 +176,7 @@ class _Check:
         for below, _, part in sub_schemas(schema):
             self._values(part, (*path, *below))
 
-    def _fit(
-        self, values: list[tuple[tuple[str | int, ...], Any]], schema: Mapping[str, Any], path: tuple[str | int, ...]
-    ) -> None:
+    def _fit(self, values: list[tuple[SchemaPath, Any]], schema: Mapping[str, Any], path: SchemaPath) -> None:
         if not values:
             return
         try:
@@ -199,85 +193,7 @@ class _Check:
                 self._error((*path, *below), f"does not fit its own schema: {where}{message}")
 
 
-Found = Iterator[tuple[tuple[str | int, ...], str, str]]
-Rule = Callable[[Mapping[str, Any], Mapping[str, Any]], Found]
-
-
-def _kinds(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    kinds = schema.get("type", ())
-    return (kinds,) if isinstance(kinds, str) else tuple(kinds)
-
-
 def _or_null(schema: Mapping[str, Any], keyword: str) -> bool:
     """Whether the keyword's choice is between null and one schema: then what applies is certain."""
     parts = schema.get(keyword)
     return isinstance(parts, list) and len(parts) == 2 and {"type": "null"} in parts
-
-
-def _format(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Found:
-    name = schema.get("format")
-    if name is None:
-        return
-    known = FORMATS.get(name)
-    if known is None:
-        yield ("format",), f"no format is called '{name}'", did_you_mean(name, sorted(FORMATS))
-    elif set(_kinds(schema)) - {"null"} != {known.type}:
-        yield ("format",), f"the format {name} goes with `type: {known.type}`", ""
-
-
-def _decimal(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Found:
-    if schema.get("format") != "decimal":
-        for key in sorted(OURS & schema.keys()):
-            yield (key,), f"{key} goes with `format: decimal`", ""
-        return
-    sound = True
-    for key, least in (("digits", 1), ("places", 0)):
-        value = schema.get(key, least)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_DIGITS:
-            sound = False
-            yield (key,), f"must be an integer from {least} to {MAX_DIGITS}", ""
-    if sound and schema.get("places", 2) > schema.get("digits", 20):
-        yield ("places",) if "places" in schema else ("digits",), "more places than digits", ""
-
-
-def _pattern(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Found:
-    patterns = [(("pattern",), schema["pattern"])] if "pattern" in schema else []
-    patterns += [(("patternProperties", name), name) for name in schema.get("patternProperties", ())]
-    for path, pattern in patterns:
-        try:
-            check_pattern(pattern)
-        except UnfitPattern as error:
-            yield path, str(error), ""
-
-
-def _reference(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Found:
-    if "$ref" not in schema:
-        return
-    reference = schema["$ref"]
-    try:
-        found = resolve(root, reference)
-    except (LookupError, ValueError):
-        hint = "" if reference.startswith("#/") else "a $ref stays inside its schema: #/definitions/<name>"
-        yield ("$ref",), f"the $ref {reference!r} leads nowhere", hint
-    else:
-        if not isinstance(found, (dict, bool)):
-            yield ("$ref",), f"the $ref {reference!r} leads to something that is no schema", ""
-    for key in schema.keys() - _BESIDE_REF:
-        yield (key,), f"{key} beside $ref is ignored by draft-07", "put both under allOf"
-
-
-def _required(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Found:
-    known = schema.get("properties", {})
-    if schema.get("additionalProperties") is not False or "patternProperties" in schema:
-        return
-    for index, name in enumerate(schema.get("required", ())):
-        if name not in known:
-            hint = did_you_mean(name, sorted(known))
-            yield ("required", index), f"'{name}' is required, but is none of the properties", hint
-
-
-def _bounds(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Found:
-    pairs = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"))
-    for low, high in (*pairs, ("minProperties", "maxProperties")):
-        if low in schema and high in schema and schema[low] > schema[high]:
-            yield (high,), f"{high} is less than {low}: nothing fits", ""

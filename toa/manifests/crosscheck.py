@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from toa.core.nearest import did_you_mean, nearest
 from toa.core.specs import ComponentSpec
 from toa.manifests.compile import Loaded
+from toa.manifests.document import Document, Path, where
 from toa.manifests.problems import CLASHING_COMPONENTS, UNKNOWN_COMPONENT, UNKNOWN_EVENT, Level, Problem
-from toa.manifests.reader import Document, Path, where
 
 
 def cross_check(loaded: Iterable[Loaded], *, complete: bool = True) -> tuple[Problem, ...]:

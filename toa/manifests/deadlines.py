@@ -9,10 +9,10 @@ from toa.core.specs import DeadlineSpec, EntitySpec, OperationSpec, OperationTyp
 from toa.exceptions import InvalidDuration
 from toa.manifests.fields import Fields
 from toa.manifests.keys import DEADLINE as KEYS
-from toa.manifests.names import unknown
+from toa.manifests.names import a_type, unknown
 from toa.manifests.place import Place
 from toa.manifests.problems import DEADLINE, TARGET, UNKNOWN_OPERATION, WRONG_VALUE
-from toa.manifests.receivers import described, known_operation
+from toa.manifests.receivers import known_operation
 from toa.manifests.schemas import compile_schema
 
 TIMEOUT = "timeout"
@@ -98,7 +98,7 @@ def _default_handler(
 
 def _check_handler(place: Place, operation: OperationSpec, *, key: bool) -> None:
     if operation.type is not OperationType.TRANSITION:
-        place.error(f"'{operation.name}' is {described(operation)}, not a transition", id=TARGET, key=key)
+        place.error(f"'{operation.name}' is {a_type(operation.type)}, not a transition", id=TARGET, key=key)
     elif operation.scope is not Scope.ENTRY or operation.query is QueryRule.ABSENT:
         place.error(
             f"'{operation.name}' must be a transition of one entry that takes a query",

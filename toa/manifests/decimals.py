@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from decimal import Context, Decimal
-from typing import Any
 
 DIGITS = 20
 PLACES = 2
@@ -30,13 +29,13 @@ class DecimalRule:
         self._unit = Decimal((0, (1,), -places))
         self._limit = Decimal((0, (1,), digits - places))
 
-    def read(self, value: Any) -> Decimal:
+    def read(self, value: object) -> Decimal:
         """The decimal that a JSON text or a `Decimal` stands for, with exactly `places` digits after the point.
 
         A number that is not text is refused, because JSON numbers become floats on their way. So are more places than
         declared: written ones in a text, those that carry value in a `Decimal`. Raises UnfitDecimal.
         """
-        if type(value) is str:
+        if isinstance(value, str):
             value = self._parse(value)
         elif not isinstance(value, Decimal):
             raise UnfitDecimal(f'an amount is text in plain digits, such as "12.50", not a JSON number ({value!r})')
@@ -46,7 +45,7 @@ class DecimalRule:
             raise UnfitDecimal(f"the amount has more than {self.digits - self.places} digits before the point")
         if value.same_quantum(self._unit) and not (value.is_zero() and value.is_signed()):
             return value
-        exact: Decimal = value.quantize(self._unit, context=_CONTEXT)
+        exact = value.quantize(self._unit, context=_CONTEXT)
         if exact != value:
             raise UnfitDecimal(f"{value} has more than {self.places} places")
         return exact if exact else abs(exact)

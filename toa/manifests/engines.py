@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import jsonschema_rs
@@ -100,7 +101,7 @@ def fast(prepared: Any) -> Callable[[Any], bool]:
 
 def thorough(prepared: Any) -> Any:
     """The validator that writes reports: an instance with `iter_errors`."""
-    return _Reporter(prepared, format_checker=_FORMAT_CHECKER)
+    return _REPORT(prepared, format_checker=_FORMAT_CHECKER)
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -156,14 +157,19 @@ def _is_integer(checker: Any, instance: Any) -> bool:
     return isinstance(instance, int)
 
 
-_FORMAT_CHECKER = FormatChecker(formats=())
-for _name, _fits in TEXT_FORMATS.items():
-    _FORMAT_CHECKER.checkers = {
-        **_FORMAT_CHECKER.checkers,
-        _name: (lambda value, fits=_fits: not isinstance(value, str) or fits(value), ()),
-    }
+def _format_checker() -> FormatChecker:
+    checker = FormatChecker(formats=())
+    for name, fits in TEXT_FORMATS.items():
+        checker.checks(name)(partial(_fits_text, fits))
+    return checker
 
-_Reporter: Any = extend(
+
+def _fits_text(fits: Callable[[str], bool], value: object) -> bool:
+    return not isinstance(value, str) or fits(value)
+
+
+_FORMAT_CHECKER = _format_checker()
+_REPORT: Any = extend(  # type: ignore[no-untyped-call]
     Draft7Validator,
     validators={
         "pattern": _pattern,

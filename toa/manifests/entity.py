@@ -16,8 +16,9 @@ from toa.manifests.names import check_name, is_model, unknown
 from toa.manifests.place import Place
 from toa.manifests.problems import CRITERIA, PROPERTY, WRONG_NAME, WRONG_VALUE
 from toa.manifests.problems import INDEX as BAD_INDEX
-from toa.manifests.properties import check_id, moment_property, read_property, row_schema, uuid_id
+from toa.manifests.properties import check_id, read_property, row_schema, uuid_id
 from toa.manifests.schemas import compile_schema
+from toa.manifests.system import system_properties
 
 _UNINDEXED = frozenset({PropertyType.OBJECT, PropertyType.ARRAY})
 
@@ -48,51 +49,6 @@ def read_entity(place: Place, deadlines: Mapping[str, Any]) -> EntitySpec:
         unique=_unique(fields.get("unique"), entity),
         index=_indexes(fields.get("index"), entity),
     )
-
-
-def system_properties(timed: bool) -> dict[str, PropertySpec]:
-    """The properties that toa keeps for every entity, and the four more of one with deadlines."""
-    version = {"type": "integer", "minimum": 0}
-    system = {
-        "CREATED": moment_property("CREATED", system=True, field="created_at"),
-        "UPDATED": moment_property("UPDATED", system=True, field="updated_at"),
-        "DELETED": moment_property("DELETED", system=True, field="deleted_at"),
-        "VERSION": PropertySpec(
-            name="VERSION",
-            type=PropertyType.INTEGER,
-            schema=version,
-            nullable=False,
-            system=True,
-            field="version",
-            attname="version",
-        ),
-    }
-    for name in ("CREATED", "UPDATED"):
-        system[name] = replace(system[name], nullable=False)
-    if timed:
-        states = ("failed", "draining", "discarded", "closed")
-        system |= {
-            "TIMEOUT": moment_property("TIMEOUT", system=True, field="timeout_at"),
-            "STATE": PropertySpec(
-                name="STATE",
-                type=PropertyType.STRING,
-                schema={"type": "string", "enum": list(states)},
-                system=True,
-                field="clock_state",
-                attname="clock_state",
-                enum=states,
-            ),
-            "HELD": moment_property("HELD", system=True, field="held_at"),
-            "CLOCK": PropertySpec(
-                name="CLOCK",
-                type=PropertyType.OBJECT,
-                schema={"type": "object"},
-                system=True,
-                field="clock",
-                attname="clock",
-            ),
-        }
-    return system
 
 
 def _properties(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Iterable
 
 from toa.core.nearest import did_you_mean
+from toa.core.specs import OperationType
 from toa.manifests.place import Place
 from toa.manifests.problems import WRONG_NAME
 
@@ -114,7 +116,11 @@ def check_name(place: Place) -> bool:
     return problem is None
 
 
-def unknown(kind: str, name: str, known: object) -> tuple[str, str]:
+def unknown(kind: str, name: str, known: Iterable[str]) -> tuple[str, str]:
     """Message and hint for a name that is not there: `no operation is called 'expires'`, `did you mean 'expire'?`."""
-    names = [str(one) for one in known] if isinstance(known, (list, tuple, set, frozenset, dict)) else []
-    return f"no {kind} is called '{name}'", did_you_mean(name, sorted(names))
+    return f"no {kind} is called '{name}'", did_you_mean(name, sorted(known))
+
+
+def a_type(kind: OperationType) -> str:
+    """The type of an operation with its article: `an effect`."""
+    return f"{'an' if kind.value[0] in 'aeiou' else 'a'} {kind.value}"

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from typing import Any
 
-from toa.core.duration import SECOND_MS, format_duration, parse_duration
+from toa.core.duration import SECOND_MS
 from toa.core.nearest import did_you_mean
 from toa.core.specs import Concurrency, OperationSpec, OperationType, QueryRule, Scope
-from toa.exceptions import InvalidDuration
 from toa.manifests.contracts import read_schema
+from toa.manifests.effects import read_effect
 from toa.manifests.fields import Fields
 from toa.manifests.keys import OPERATION as KEYS
-from toa.manifests.names import check_name, code_problem
+from toa.manifests.names import a_type, check_name, code_problem
 from toa.manifests.place import Place
-from toa.manifests.problems import OPERATION, OPERATION_FILE, WRONG_VALUE, Problem
+from toa.manifests.problems import OPERATION, OPERATION_FILE, Problem
 from toa.manifests.sources import OperationSource, Sources
 
 ONCE_MS = 3_600_000
 """How long `once: true` remembers a key."""
-MIN_TIMEOUT_MS = 1
-MAX_EFFECT_MS = 86_400_000
 
-_OF_EFFECTS = ("timeout", "attempts", "retry", "lease")
 _ONCE = (OperationType.TRANSITION, OperationType.ASSIGNMENT)
-_EXCEPTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
 def inherited_operations() -> dict[str, OperationSpec]:
@@ -123,7 +117,7 @@ class _Declaration:
             inherited=self.refined is not None,
             description=self.fields.text("description"),
         )
-        spec = self._effect(spec)
+        spec = read_effect(self.fields, spec)
         return spec if self.place.report.errors() == before else None
 
     def _form(self) -> tuple[OperationType | None, Scope | None]:
@@ -166,7 +160,7 @@ class _Declaration:
         place = self.fields.get("query")
         if scope is Scope.NONE:
             if place is not None and place.value:
-                place.error(f"{_a(kind)} takes no query", id=OPERATION)
+                place.error(f"{a_type(kind)} takes no query", id=OPERATION)
             return QueryRule.ABSENT
         if place is None:
             if self.refined is not None:
@@ -178,7 +172,9 @@ class _Declaration:
             return QueryRule.REQUIRED
         if kind is OperationType.TRANSITION and scope is Scope.ENTRY and self.refined is None:
             return QueryRule.ABSENT
-        place.error(f"{_a(kind)} over {scope.value} cannot do without a query", hint="leave the key out", id=OPERATION)
+        place.error(
+            f"{a_type(kind)} over {scope.value} cannot do without a query", hint="leave the key out", id=OPERATION
+        )
         return QueryRule.REQUIRED
 
     def _concurrency(self, kind: OperationType, query: QueryRule) -> Concurrency | None:
@@ -197,7 +193,7 @@ class _Declaration:
                     self.place.error(message, hint="concurrency: retry, or none", id=OPERATION, key=True)
             return None
         if place is not None:
-            reason = "a transition that creates" if kind is OperationType.TRANSITION else _a(kind)
+            reason = "a transition that creates" if kind is OperationType.TRANSITION else a_type(kind)
             place.error(f"{reason} has no concurrency", id=OPERATION, key=True)
         return None
 
@@ -206,7 +202,7 @@ class _Declaration:
         if place is None or place.value is False:
             return None
         if kind not in _ONCE:
-            place.error(f"{_a(kind)} takes no once key", hint="transitions and assignments do", id=OPERATION)
+            place.error(f"{a_type(kind)} takes no once key", hint="transitions and assignments do", id=OPERATION)
             return None
         return ONCE_MS if place.value is True else int(place.value) * SECOND_MS
 
@@ -221,44 +217,3 @@ class _Declaration:
             if problem:
                 item.error(problem, id=OPERATION)
         return frozenset(self.fields.names("errors"))
-
-    def _effect(self, spec: OperationSpec) -> OperationSpec:
-        if spec.type is not OperationType.EFFECT:
-            for key in _OF_EFFECTS:
-                place = self.fields.get(key)
-                if place is not None:
-                    place.error(f"{key} goes with an effect, not with {_a(spec.type)}", id=OPERATION, key=True)
-            return spec
-        retry = self.fields.get("retry")
-        for item in retry.entries() if retry else ():
-            if not _EXCEPTION.fullmatch(item.value):
-                item.error(f"'{item.value}' is no dotted name of an exception", id=OPERATION)
-        return replace(
-            spec,
-            timeout_ms=self._duration("timeout", spec.timeout_ms, least=MIN_TIMEOUT_MS),
-            lease_ms=self._duration("lease", spec.lease_ms, least=SECOND_MS),
-            attempts=self.fields.integer("attempts", spec.attempts),
-            retry=self.fields.names("retry"),
-        )
-
-    def _duration(self, key: str, default: int, least: int) -> int:
-        place = self.fields.get(key)
-        if place is None:
-            return default
-        try:
-            found = parse_duration(place.value)
-        except InvalidDuration as error:
-            place.error(error.message, hint=error.hint, id=WRONG_VALUE)
-            return default
-        if not least <= found <= MAX_EFFECT_MS:
-            place.error(
-                f"must be from {format_duration(least)} to {format_duration(MAX_EFFECT_MS)}, "
-                f"not {format_duration(found)}",
-                hint="a bare number is milliseconds" if isinstance(place.value, int) else "",
-                id=WRONG_VALUE,
-            )
-        return found
-
-
-def _a(kind: OperationType) -> str:
-    return f"{'an' if kind.value[0] in 'aeiou' else 'a'} {kind.value}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from toa.manifests.document import Document, Path, where
 from toa.manifests.problems import WRONG_KIND, Level, Problem
-from toa.manifests.reader import Document, Path, where
 
 
 class Report:

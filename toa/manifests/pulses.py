@@ -10,10 +10,10 @@ from toa.core.specs import OperationSpec, OperationType, PulseScope, PulseSpec
 from toa.exceptions import InvalidDuration, InvalidSchedule
 from toa.manifests.fields import Fields
 from toa.manifests.keys import PULSE, SCHEDULE
+from toa.manifests.names import a_type
 from toa.manifests.place import Place
 from toa.manifests.problems import PULSE as BAD_PULSE
 from toa.manifests.problems import TARGET
-from toa.manifests.receivers import described
 from toa.manifests.sweeps import Targets, check_sent, check_uncalled, read_sweep
 
 _CALENDAR = 'a moment of the calendar is a schedule: { schedule: "0 9 * * mon", zone: Europe/Berlin }'
@@ -79,7 +79,7 @@ def _asked(
     query = fields.get("query")
     if scope is PulseScope.REPLICA and operation.type is not OperationType.EFFECT:
         fields.entries["scope"].error(
-            f"'{operation.name}' is {described(operation)}; each process can call an effect only", id=TARGET
+            f"'{operation.name}' is {a_type(operation.type)}; each process can call an effect only", id=TARGET
         )
         return None
     if query is not None:

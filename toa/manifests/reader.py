@@ -7,12 +7,12 @@ aliases and tags are refused where they stand, and no scalar turns into a date, 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
+from toa.manifests.document import Document, Path, Position, where
 from toa.manifests.problems import DUPLICATE_KEY, SYNTAX, UNREADABLE, Problem
 from toa.manifests.scalars import UnfitScalar, plain
 
@@ -20,48 +20,9 @@ MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
 MAX_NODES = 50_000
 
-Path = tuple[str | int, ...]
-
+_START = Position(line=1, column=1)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Position:
-    """A place in a file; both count from 1."""
-
-    line: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """A file as plain data. `data` is null where nothing could be read; `problems` says why."""
-
-    path: str
-    data: Any = None
-    keys: Mapping[Path, Position] = field(default_factory=dict)
-    """Where the key of an entry stands."""
-    values: Mapping[Path, Position] = field(default_factory=dict)
-    """Where a value begins."""
-    problems: tuple[Problem, ...] = ()
-
-    def position(self, path: Path, *, key: bool = False) -> Position:
-        """The place of a value, or of its key; of the nearest enclosing one where it has none of its own."""
-        while path:
-            found = (key and self.keys.get(path)) or self.values.get(path)
-            if found:
-                return found
-            path, key = path[:-1], True
-        return self.values.get((), Position(line=1, column=1))
-
-
-def where(path: Path) -> str:
-    """A path as text: `cadence.expire[1].cycle`."""
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
 
 
 def read(source: bytes | str, path: str) -> Document:
@@ -113,20 +74,10 @@ class _Reading:
         return _Stop()
 
     def _text(self, source: bytes | str) -> str:
-        start = Position(line=1, column=1)
         size = len(source)
         if size > MAX_BYTES:
-            raise self._stop(start, f"the file has {size} bytes, more than {MAX_BYTES}", id=UNREADABLE)
-        if isinstance(source, bytes):
-            if source.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise self._stop(start, "the file is UTF-16", hint="save it as UTF-8", id=UNREADABLE)
-            try:
-                source = source.decode("utf-8")
-            except UnicodeDecodeError as error:
-                at = _at(source[: error.start].decode("utf-8"), error.start)
-                byte = f"byte 0x{source[error.start]:02x}"
-                raise self._stop(at, f"{byte} is not UTF-8", hint="save the file as UTF-8", id=UNREADABLE) from None
-        text = source.removeprefix("\ufeff")
+            raise self._stop(_START, f"the file has {size} bytes, more than {MAX_BYTES}", id=UNREADABLE)
+        text = (self._decoded(source) if isinstance(source, bytes) else source).removeprefix("\ufeff")
         unprintable = _UNPRINTABLE.search(text)
         if unprintable:
             code = f"U+{ord(unprintable.group()):04X}"
@@ -134,9 +85,19 @@ class _Reading:
             raise self._stop(at, f"character {code} cannot stand in YAML", id=UNREADABLE)
         return text
 
+    def _decoded(self, source: bytes) -> str:
+        if source.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise self._stop(_START, "the file is UTF-16", hint="save it as UTF-8", id=UNREADABLE)
+        try:
+            return source.decode("utf-8")
+        except UnicodeDecodeError as error:
+            at = _at(source[: error.start].decode("utf-8"), error.start)
+            byte = f"byte 0x{source[error.start]:02x}"
+            raise self._stop(at, f"{byte} is not UTF-8", hint="save the file as UTF-8", id=UNREADABLE) from None
+
     def _syntax(self, error: yaml.MarkedYAMLError) -> None:
         mark = error.problem_mark or error.context_mark
-        at = Position(line=mark.line + 1, column=mark.column + 1) if mark else Position(line=1, column=1)
+        at = _START if mark is None else Position(line=mark.line + 1, column=mark.column + 1)
         message = str(error.problem or error.context or "the text is not YAML")
         hint = ""
         if "\\t" in message or "cannot start any token" in message or "tab" in message:

@@ -10,7 +10,7 @@ from toa.core.specs import OperationSpec, OperationType, ReceiverSpec
 from toa.exceptions import InvalidDuration
 from toa.manifests.fields import Fields
 from toa.manifests.keys import RECEIVER as KEYS
-from toa.manifests.names import name_problem, unknown
+from toa.manifests.names import a_type, name_problem, unknown
 from toa.manifests.place import Place
 from toa.manifests.problems import RECEIVER, UNKNOWN_OPERATION, WRONG_VALUE
 from toa.manifests.sources import Sources
@@ -44,7 +44,7 @@ def read_receivers(
         operation = known_operation(target, operations, declared)
         if operation is not None and operation.type not in TARGETS:
             target.error(
-                f"'{operation.name}' is {described(operation)}, which no event can call",
+                f"'{operation.name}' is {a_type(operation.type)}, which no event can call",
                 hint="a transition, an assignment, an effect or a workflow",
                 id=RECEIVER,
             )
@@ -78,12 +78,6 @@ def known_operation(
         message, hint = unknown("operation", name, [*operations, *declared])
         place.error(message, hint=hint, id=UNKNOWN_OPERATION, key=key)
     return operations.get(name)
-
-
-def described(operation: OperationSpec) -> str:
-    """The type of an operation with its article."""
-    name = operation.type.value
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _check_function(place: Place | None, sources: Sources) -> None:

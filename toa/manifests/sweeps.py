@@ -12,9 +12,10 @@ from toa.exceptions import InvalidInput, InvalidQuery
 from toa.manifests.fields import Fields
 from toa.manifests.indexes import serves
 from toa.manifests.keys import SWEEP
+from toa.manifests.names import a_type
 from toa.manifests.place import Place
 from toa.manifests.problems import CRITERIA, TARGET, UNSERVED_CRITERIA
-from toa.manifests.receivers import TARGETS, described, known_operation
+from toa.manifests.receivers import TARGETS, known_operation
 from toa.manifests.schemas import compile_schema
 
 _SWEPT = (OperationType.TRANSITION, OperationType.ASSIGNMENT)
@@ -33,7 +34,7 @@ class Targets:
         operation = known_operation(place, self.operations, self.declared, key=True)
         if operation is not None and operation.type not in TARGETS:
             place.error(
-                f"'{operation.name}' is {described(operation)}, which nothing calls by itself",
+                f"'{operation.name}' is {a_type(operation.type)}, which nothing calls by itself",
                 hint="a transition, an assignment, an effect or a workflow",
                 id=TARGET,
                 key=True,
@@ -67,7 +68,7 @@ def check_uncalled(place: Place, operation: OperationSpec) -> None:
     if operation.type in _SWEPT:
         what = "would create a row each time" if operation.type is OperationType.TRANSITION else "has no row to change"
         place.error(
-            f"'{operation.name}' is {described(operation)}: without `query` it {what}",
+            f"'{operation.name}' is {a_type(operation.type)}: without `query` it {what}",
             hint='query: { criteria: "…", limit: 100 }',
             id=TARGET,
             key=True,
@@ -81,7 +82,7 @@ def read_sweep(
     before = query.report.errors()
     if entity is None or operation.type not in _SWEPT or operation.query is QueryRule.ABSENT:
         query.error(
-            f"'{operation.name}' is {described(operation)} that takes no query",
+            f"'{operation.name}' is {a_type(operation.type)} that takes no query",
             hint="a sweep calls a transition or an assignment on the rows it finds",
             id=TARGET,
             key=True,

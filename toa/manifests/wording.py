@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from jsonschema.exceptions import ValidationError
 
@@ -25,8 +25,8 @@ _KINDS = {
 
 def sentence(error: ValidationError) -> str:
     """The sentence for one error of the report, without its place."""
-    value, given = error.instance, error.validator_value
-    match error.validator:
+    value, given, keyword = cast(tuple[Any, Any, Any], (error.instance, error.validator_value, error.validator))
+    match keyword:
         case "required":
             # The name stands in the message alone; a library's sentence is kept where the form is another.
             return error.message.replace(" is a required property", " is required")
@@ -38,11 +38,11 @@ def sentence(error: ValidationError) -> str:
         case "const":
             return f"must be {shown(given)}, not {shown(value)}"
         case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum":
-            return f"{shown(value)} is {_beyond(str(error.validator))} {shown(given)}"
+            return f"{shown(value)} is {_beyond(keyword)} {shown(given)}"
         case "minLength" | "maxLength":
-            return f"has {len(value)} characters, {_limit(str(error.validator))} {given}"
+            return f"has {len(value)} characters, {_limit(keyword)} {given}"
         case "minItems" | "maxItems":
-            return f"has {len(value)} items, {_limit(str(error.validator))} {given}"
+            return f"has {len(value)} items, {_limit(keyword)} {given}"
         case "format":
             example = FORMATS[given].example
             return f"{shown(value)} is no {given}, such as {example}"
@@ -58,13 +58,15 @@ def sentence(error: ValidationError) -> str:
         case "anyOf" | "oneOf" | "not" | None:
             return f"{shown(value)} is not allowed here"
         case _:
-            return error.message if len(error.message) <= 4 * _SHOWN else f"does not hold to {error.validator}"
+            return error.message if len(error.message) <= 4 * _SHOWN else f"does not hold to {keyword}"
 
 
 def shown(value: Any) -> str:
     """A value as a refusal shows it: short, and as JSON has it."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, Decimal):
         return plain(value) if value.is_finite() else str(value)
     if isinstance(value, dict):
