@@ -96,8 +96,7 @@ class _Reading:
             raise self._stop(at, f"{byte} is not UTF-8", hint="save the file as UTF-8", id=UNREADABLE) from None
 
     def _syntax(self, error: yaml.MarkedYAMLError) -> None:
-        mark = error.problem_mark or error.context_mark
-        at = _START if mark is None else Position(line=mark.line + 1, column=mark.column + 1)
+        at = _of_mark(error.problem_mark or error.context_mark)
         message = str(error.problem or error.context or "the text is not YAML")
         hint = ""
         if "\\t" in message or "cannot start any token" in message or "tab" in message:
@@ -112,8 +111,7 @@ class _Reading:
         frames: list[_Frame] = []
         nodes = documents = 0
         for event in yaml.parse(text, Loader=_LOADER):
-            mark = event.start_mark
-            at = Position(line=mark.line + 1, column=mark.column + 1)
+            at = _of_mark(event.start_mark)
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
@@ -214,3 +212,8 @@ def _at(text: str, offset: int) -> Position:
     """The position of a character offset."""
     before = text[:offset]
     return Position(line=before.count("\n") + 1, column=len(before) - (before.rfind("\n") + 1) + 1)
+
+
+def _of_mark(mark: Any) -> Position:
+    """The position of a mark of PyYAML, which counts from 0 and may be missing in an error."""
+    return _START if mark is None else Position(line=mark.line + 1, column=mark.column + 1)
