@@ -52,9 +52,7 @@ def package_folder(wheel: str, server: str, variable: str) -> Path:
     # The wheels start servers of their own when they are imported and used; only their files are wanted.
     spec = util.find_spec(wheel)
     if spec is None or not spec.submodule_search_locations:
-        raise ServerProblem(
-            f"The embedded {server} is not installed. Run `make setup`, or set {variable} to a server."
-        )
+        raise ServerProblem(f"The embedded {server} is not installed. Run `make setup`, or set {variable} to a server.")
     return Path(spec.submodule_search_locations[0]).resolve()
 
 

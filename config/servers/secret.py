@@ -28,6 +28,4 @@ def secret_key(place: Place) -> str:
         unfinished.unlink()
         return path.read_text()
     except PermissionError as error:
-        raise ServerProblem(
-            f"{path} belongs to another user. Run as that user, or remove {place.data}."
-        ) from error
+        raise ServerProblem(f"{path} belongs to another user. Run as that user, or remove {place.data}.") from error

@@ -50,7 +50,8 @@ class Valkey:
     def port(self) -> int | None:
         """The port it was last started on."""
         with suppress(OSError, ValueError):
-            return int((self.place.valkey / "port").read_text())
+            noted = int((self.place.valkey / "port").read_text())
+            return noted if 0 < noted < 1 << 16 else None
         return None
 
     def password(self) -> str:
