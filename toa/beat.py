@@ -25,7 +25,7 @@ def entries() -> dict[str, Any]:
     return {"toa.tick": {"task": "toa.tick", "schedule": BACKSTOP_MS / 1000, "options": {"expires": TICK_EXPIRES_S}}}
 
 
-class CadenceScheduler(DatabaseScheduler):
+class CadenceScheduler(DatabaseScheduler):  # type: ignore[misc]
     """django-celery-beat's scheduler for the project's own periodic tasks, and toa's rhythm beside it.
 
     It waits inside `tick` and asks Celery for no sleep after it, so that a hint ends the wait. Any number of these

@@ -11,7 +11,7 @@ from django.db import connections, transaction
 from toa.core.clock import to_datetime
 from toa.core.duration import seconds_to_ms
 from toa.core.grid import Grid
-from toa.core.identity import digest
+from toa.core.identity import digest, plain
 from toa.core.specs import ComponentSpec, PulseScope, PulseSpec
 from toa.exceptions import InvalidDuration, InvalidSchedule
 from toa.manifests import registry
@@ -186,4 +186,4 @@ def _plain(value: Any) -> Any:
         return sorted(value)
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
-    return value
+    return value if value is None or isinstance(value, str | int | float) else plain(value)

@@ -53,6 +53,9 @@ class Entity(models.Model, metaclass=EntityMeta):
     if TYPE_CHECKING:
         objects: ClassVar[models.Manager[Any]]
 
+        def __getattr__(self, name: str) -> Any:
+            """The fields come from a manifest, which no type checker reads."""
+
     class Meta:
         abstract = True
 

@@ -116,14 +116,14 @@ class Component:
         for name, spec in self.spec.events.items():
             event = f"{self.locator}.{name}"
             if event in received:
-                bound.append(Event(event, spec, received[event]))
+                bound.append(Event(name, spec, received[event]))
         return tuple(bound)
 
 
 def model_of(spec: ComponentSpec) -> type[Entity]:
     """The Django model of a component with an entity."""
     for model in apps.get_models():
-        if getattr(model, "component", None) is spec:
+        if issubclass(model, Entity) and model.component is spec:
             return model
     raise LookupError(
         f"{spec.locator} has an entity but no model:"

@@ -67,7 +67,7 @@ def call(
     if words and query is not None:
         raise TypeError("call() takes a query as a mapping or as keywords, not both")
     operation = bindings.operation(endpoint)
-    reply = execute(operation, input, query or words or None, fresh(endpoint, caller=caller, once=once), once=once)
+    reply = execute(operation, input, words or query, fresh(endpoint, caller=caller, once=once), once=once)
     if check and isinstance(reply, Error):
         raise Refused(reply.code, reply.details)
     return reply

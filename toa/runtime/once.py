@@ -14,12 +14,12 @@ from typing import Any
 from django.db import connections
 
 from toa.core.clock import to_datetime
-from toa.core.identity import digest
+from toa.core.identity import digest, dumps
 from toa.core.record import as_record
 from toa.exceptions import InvalidInput, OnceMismatch
 from toa.runtime import settings
 from toa.runtime.bindings import Operation
-from toa.runtime.table import from_json, jsonb
+from toa.runtime.table import from_json
 
 LONGEST_KEY = 255
 """Characters of a once key."""
@@ -74,4 +74,4 @@ def begin(operation: Operation, kept: str, input: Any, query: Mapping[str, Any] 
 def remember(kept: str, reply: Any) -> None:
     """Store the reply of the call whose record was begun in this transaction."""
     with connections[settings.alias()].cursor() as cursor:
-        cursor.execute("UPDATE toa_once SET reply = %s WHERE digest = %s", [jsonb(reply), kept])
+        cursor.execute("UPDATE toa_once SET reply = %s WHERE digest = %s", [dumps(reply), kept])

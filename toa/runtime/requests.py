@@ -54,6 +54,8 @@ def check_storable(operation: Operation, request: Mapping[str, Any] | None) -> N
 
 def _query(operation: Operation, query: Mapping[str, Any] | None) -> Query | None:
     rule, entity = operation.spec.query, operation.component.spec.entity
+    if query is None and operation.spec.scope is Scope.ENTRIES:
+        query = {}  # everything, and therefore with a limit
     if query is None:
         if rule is QueryRule.REQUIRED:
             raise InvalidQuery(f"{operation.endpoint} needs a query", hint='for one object {"id": …}')

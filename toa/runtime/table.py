@@ -128,7 +128,7 @@ class Table:
         if len(stored) == 1:
             sql, parameters = f"{self._select} WHERE {key} = %s {lock.value}", stored
         else:
-            sql, parameters = f"{self._select} WHERE {key} = ANY(%s) ORDER BY {key} {lock.value}", [stored]  # type: ignore[list-item]
+            sql, parameters = f"{self._select} WHERE {key} = ANY(%s) ORDER BY {key} {lock.value}", [stored]
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(sql, parameters)
             states = [self.state(row) for row in cursor.fetchall()]
@@ -160,4 +160,4 @@ class Table:
 
 
 def _column(model: type[Entity], spec: PropertySpec) -> str:
-    return str(model._meta.get_field(spec.field).column)
+    return str(model._meta.get_field(spec.field).column)  # type: ignore[union-attr]

@@ -1,0 +1,5 @@
+from toa import Entity
+
+
+class Tally(Entity):
+    """A counter."""

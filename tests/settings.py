@@ -1,0 +1,7 @@
+"""The project's settings, plus the components that only tests use."""
+
+from config.settings import *  # noqa: F403
+from config.settings import INSTALLED_APPS, TOA
+
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.components.tallies", "tests.components.ledgers"]
+TOA = {**TOA, "CONFIGURATION": {"components.tallies": {"step": 2}}}
