@@ -1,0 +1,1 @@
+"""The shop's fulfilment: what happens between an order and its parcel."""

@@ -1,0 +1,1 @@
+"""Stock: how much of each product is there, and for which orders it is kept."""

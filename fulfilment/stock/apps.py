@@ -1,0 +1,5 @@
+from toa.apps import ComponentConfig
+
+
+class StockConfig(ComponentConfig):
+    verbose_name = "stock"

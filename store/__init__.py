@@ -1,0 +1,1 @@
+"""The shop's store: the components that customers meet."""

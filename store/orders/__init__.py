@@ -1,0 +1,1 @@
+"""Orders: placed, then paid within a window or cancelled."""

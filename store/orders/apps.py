@@ -1,0 +1,5 @@
+from toa.apps import ComponentConfig
+
+
+class OrdersConfig(ComponentConfig):
+    verbose_name = "orders"

@@ -1,0 +1,1 @@
+"""What others may hear about orders."""

@@ -1,0 +1,19 @@
+from toa import Error
+
+
+def transition(input, entry, context):
+    """Place an order; replies with its id. One that is not paid in time is cancelled, by a sweep or by an alarm."""
+    configuration = context.configuration
+    if input.total > configuration.limit:
+        return Error("LIMIT_EXCEEDED", total=str(input.total), limit=configuration.limit)
+    entry.reference = input.reference
+    entry.customer = input.customer
+    entry.product = input.product
+    entry.quantity = input.quantity
+    entry.total = input.total
+    if configuration.expiry == "alarm":
+        cancellation = {"query": {"id": entry.id}, "input": {"reason": "EXPIRED"}}
+        entry.alarm = context.delay("store.orders.cancel", cancellation, interval=configuration.window, overdue=None)
+    else:
+        entry.pay_by = context.after(configuration.window)
+    return {"id": entry.id}
