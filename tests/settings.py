@@ -3,5 +3,5 @@
 from config.settings import *  # noqa: F403
 from config.settings import INSTALLED_APPS, TOA
 
-INSTALLED_APPS = [*INSTALLED_APPS, "tests.components.tallies", "tests.components.ledgers"]
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.components.tallies", "tests.components.ledgers", "tests.components.beacons"]
 TOA = {**TOA, "CONFIGURATION": {"components.tallies": {"step": 2}}}

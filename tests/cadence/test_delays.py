@@ -5,7 +5,7 @@ import pytest
 import toa
 from tests.components.tallies.models import Tally
 from tests.components.tallies.operations import report
-from toa.exceptions import InvalidInput, InvalidQuery, NotAllowedHere, UnknownEndpoint
+from toa.exceptions import InvalidDuration, InvalidInput, InvalidQuery, NotAllowedHere, UnknownEndpoint
 from toa.models import Delay, Failure, History
 from toa.runtime import clock
 
@@ -76,7 +76,7 @@ def test_D11_an_interval_counts_from_now(toa_clock, interval, due):
 
 @pytest.mark.parametrize("interval", [-1, float("nan"), float("inf"), 1.5, "", "soon", True, "99999d"])
 def test_D11_what_is_no_interval_is_refused(toa_clock, interval):
-    with pytest.raises(ValueError):
+    with pytest.raises(InvalidDuration):
         toa.delay(f"{TALLIES}.report", {"input": {}}, interval=interval, overdue=None)
     assert Delay.objects.count() == 0
 

@@ -154,7 +154,7 @@ def test_observe_and_enumerate(tally, toa_clock):
     toa.call(f"{TALLIES}.create", {"name": "second", "count": 7})
     seen = toa.call(f"{TALLIES}.observe", id=tally)
     assert (seen.id, seen.name, seen.count, seen.amount, seen.VERSION) == (tally, "first", 0, Decimal("0.00"), 1)
-    assert seen.CREATED == toa_clock.now
+    assert toa_clock.now == seen.CREATED
     assert toa.call(f"{TALLIES}.observe", id="0" * 32) is None
     found = toa.call(f"{TALLIES}.enumerate", criteria="count>=7;name=='second'", limit=10)
     assert [one.name for one in found] == ["second"]

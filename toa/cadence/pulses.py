@@ -82,6 +82,8 @@ class Pulses:
             else:
                 if isinstance(reply, Error):
                     outcome, code = Outcome.REFUSED, reply.code
+                elif pulse.query is not None:
+                    code = ", ".join(f"{count} {what}" for what, count in reply.items() if count)
         _finish(pulse, outcome, code)
         return True
 

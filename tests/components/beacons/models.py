@@ -1,0 +1,5 @@
+from toa import Entity
+
+
+class Beacon(Entity):
+    """Something that lapses."""
