@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toa.core.query import Query, parse_query
+from toa.core.query import Query
 from toa.core.record import as_record
 from toa.core.specs import OperationType, QueryRule, Scope
 from toa.exceptions import InvalidInput, InvalidQuery, NotAllowedHere
+from toa.models.lookups import read_query
 from toa.runtime.bindings import Operation
 
 _KEYS = frozenset({"input", "query"})
@@ -62,7 +63,7 @@ def _query(operation: Operation, query: Mapping[str, Any] | None) -> Query | Non
         return None
     if rule is QueryRule.ABSENT or entity is None:
         raise InvalidQuery(f"{operation.endpoint} takes no query")
-    parsed = parse_query(query, entity, limit_required=operation.spec.scope is Scope.ENTRIES)
+    parsed = read_query(query, entity, limit_required=operation.spec.scope is Scope.ENTRIES)
     if operation.spec.scope is not Scope.ENTRIES and parsed.id is None:
         raise InvalidQuery(f"{operation.endpoint} works on one object: the query needs `id`")
     return parsed
