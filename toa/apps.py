@@ -31,8 +31,12 @@ class ComponentConfig(AppConfig):
             \"\"\"store.orders\"\"\"
     """
 
+    # Django takes the one config that `apps.py` holds; this base, imported there, is no candidate.
+    default = False
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls.default = cls.__dict__.get("default", True)
         package = cls.__module__.rpartition(".")[0]
         spec = registry.component_of_package(package)
         cls.name = package
