@@ -36,21 +36,35 @@ def migrate() -> None:
     call_command("migrate", verbosity=0, interactive=False)
 
 
-def main() -> int:
-    if os.environ.get("DATABASE_URL"):
-        migrate()
-        return 0
+def bring_up_to_date() -> None:
+    """Migrate the development database, unless it is known to be up to date.
+
+    Raises:
+        ServerProblem: it cannot be reached.
+    """
+    # First the server: a new database removes the stamp of the one before.
+    servers.database_url()
     stamp = servers.here().data / "migrated"
     current = fingerprint(servers.CHECKOUT)
+    own = not os.environ.get("DATABASE_URL")
+    if own and stamp.exists() and stamp.read_text() == current:
+        return
+    servers.say("Migrating the development database.")
+    from django.db import OperationalError
+
     try:
-        # First the server: a new database removes the stamp of the one before.
-        servers.database_url()
-        if not stamp.exists() or stamp.read_text() != current:
-            servers.say("Migrating the development database.")
-            migrate()
-            stamp.write_text(current)
+        migrate()
+    except OperationalError as error:
+        raise servers.ServerProblem(f"The database does not do as it is asked: {error}") from error
+    if own:
+        stamp.write_text(current)
+
+
+def main() -> int:
+    try:
+        bring_up_to_date()
     except servers.ServerProblem as problem:
-        servers.say(str(problem))
+        servers.say(str(problem).strip())
         return 1
     return 0
 
