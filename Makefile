@@ -60,7 +60,7 @@ check: venv
 	$(VENV) -m ruff check .
 	$(VENV) -m ruff format --check .
 	TOA_SERVERS=off $(VENV) -m mypy
-	$(VENV) -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())'
+	.venv/bin/lint-imports --no-logo
 	$(MANAGE) makemigrations --check --dry-run
 
 format: venv
