@@ -1,0 +1,71 @@
+"""Crashes at chosen places: the process is gone before or after a statement or a commit.
+
+A crash is raised as `Crash`, which no `except Exception` stops: the transaction under way is rolled back, as the
+database does when a process dies, and nothing more is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+from django.db import connections
+
+from toa.runtime import settings
+
+COMMIT = "COMMIT"
+
+
+class Crash(BaseException):
+    """The process is gone."""
+
+
+@dataclass(slots=True)
+class Statements:
+    """What was sent to the database, in order, commits included."""
+
+    sent: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def crash(number: int | None = None, *, after: bool = False) -> Iterator[Statements]:
+    """Crash before (or after) statement number `number`, counted from 0; without a number only take notes.
+
+    Commits count as statements of their own. Only this thread's connection is watched.
+    """
+    connection = connections[settings.alias()]
+    statements = Statements()
+
+    def guarded(name: str, run: Callable[[], Any]) -> Any:
+        position = len(statements.sent)
+        statements.sent.append(name)
+        if position == number and not after:
+            if name == COMMIT:
+                # What the database does when the process is gone; Django does it for every other statement.
+                connection.rollback()
+            raise Crash(f"before {name}")
+        result = run()
+        if position == number:
+            raise Crash(f"after {name}")
+        return result
+
+    def wrap(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        return guarded(" ".join(sql.split())[:120], lambda: execute(sql, params, many, context))
+
+    commit = connection.commit
+
+    def committed() -> None:
+        guarded(COMMIT, commit)
+
+    with connection.execute_wrapper(wrap), mock.patch.object(connection, "commit", committed):
+        yield statements
+
+
+def places(act: Callable[[], object]) -> list[tuple[int, bool, str]]:
+    """Every place where `act` can crash, found by running it once: number, whether after it, and the statement."""
+    with crash() as statements:
+        act()
+    return [(number, after, sql) for number, sql in enumerate(statements.sent) for after in (False, True)]
