@@ -56,12 +56,8 @@ def test_P3_boundaries_missed_in_an_outage_are_the_difference_of_two_ordinals() 
     assert ms("2026-10-31T12:28:00") - grid.boundary(grid.ordinal(back)) > grid.grace_ms
 
 
-@pytest.mark.parametrize(
-    ("cycle_ms", "grace_ms"), [(1000, 500), (40_000, 20_000), (60_000, 30_000), (DAY, 30_000)]
-)
-def test_P3_a_boundary_may_start_until_half_its_gap_or_thirty_seconds_later(
-    cycle_ms: int, grace_ms: int
-) -> None:
+@pytest.mark.parametrize(("cycle_ms", "grace_ms"), [(1000, 500), (40_000, 20_000), (60_000, 30_000), (DAY, 30_000)])
+def test_P3_a_boundary_may_start_until_half_its_gap_or_thirty_seconds_later(cycle_ms: int, grace_ms: int) -> None:
     assert Grid(cycle_ms=cycle_ms).grace_ms == grace_ms
 
 
@@ -70,9 +66,7 @@ def test_P3_a_boundary_may_start_until_half_its_gap_or_thirty_seconds_later(
     new=st.builds(Grid, cycle_ms=st.integers(60_000, DAY), intervals=st.integers(1, 60)),
     now=st.integers(0, 4 * 10**12),
 )
-def test_P10_on_a_new_grid_the_next_call_is_after_the_cursor_of_the_old_one(
-    old: Grid, new: Grid, now: int
-) -> None:
+def test_P10_on_a_new_grid_the_next_call_is_after_the_cursor_of_the_old_one(old: Grid, new: Grid, now: int) -> None:
     cursor = old.boundary(old.ordinal(now))
     following = new.next_after(max(cursor, now))
     assert following > cursor
@@ -85,9 +79,7 @@ def test_P10_on_a_new_grid_the_next_call_is_after_the_cursor_of_the_old_one(
     intervals=st.integers(1, 10**6),
     moment=st.integers(-(10**14), 10**14),
 )
-def test_the_grid_agrees_with_exact_fractions_before_and_after_1970(
-    cycle_ms: int, intervals: int, moment: int
-) -> None:
+def test_the_grid_agrees_with_exact_fractions_before_and_after_1970(cycle_ms: int, intervals: int, moment: int) -> None:
     if cycle_ms // intervals < 1000:
         with pytest.raises(InvalidSchedule):
             Grid(cycle_ms=cycle_ms, intervals=intervals)

@@ -40,9 +40,7 @@ def test_a_week_belongs_to_the_year_that_iso_8601_gives_it(moment: str, week: st
     assert period("week", ms(moment)) == week
 
 
-@pytest.mark.parametrize(
-    ("month", "quarter"), [(1, 1), (3, 1), (4, 2), (6, 2), (7, 3), (9, 3), (10, 4), (12, 4)]
-)
+@pytest.mark.parametrize(("month", "quarter"), [(1, 1), (3, 1), (4, 2), (6, 2), (7, 3), (9, 3), (10, 4), (12, 4)])
 def test_a_quarter_is_three_months(month: int, quarter: int) -> None:
     assert period("quarter", ms(f"2026-{month:02}-15T00:00:00")) == f"2026-Q{quarter}"
 

@@ -17,6 +17,7 @@ from tests.core import tzif
 from tests.core.moment import ms
 from tests.core.walker import walk
 from toa.core.recurrence import Missed, Schedule
+from toa.core.stretch import Fold, Gap
 from toa.core.zones import load_zone, zone_names
 
 DAY = 86_400
@@ -37,7 +38,13 @@ FIXED = (
 )
 STEPPED = ("0 * * * *", "*/30 * * * *", "10-50/20 */3 * * *", "0 */2 * * 0", "45 * 1 * *", "* */6 * * *")
 SECONDS = ("*/20 30 2 * * *", "30 */15 * * * *", "59 59 1,2 * * *")
-POLICIES = (("end", "first"), ("shift", "first"), ("skip", "first"), ("end", "both"), ("shift", "both"))
+POLICIES: tuple[tuple[Gap, Fold], ...] = (
+    ("end", "first"),
+    ("shift", "first"),
+    ("skip", "first"),
+    ("end", "both"),
+    ("shift", "both"),
+)
 
 
 def agrees(schedule: Schedule, start: int, stop: int, rng: random.Random, step: int = 60) -> None:
@@ -77,7 +84,7 @@ def test_S15_next_is_what_a_walk_finds_within_two_days_of_changes() -> None:
     rng = random.Random(15)
     for zone, change in rng.sample(list(windows()), 120):
         gap, fold = rng.choice(POLICIES)
-        schedule = Schedule(rng.choice(FIXED + STEPPED), zone, gap=gap, fold=fold)  # type: ignore[arg-type]
+        schedule = Schedule(rng.choice(FIXED + STEPPED), zone, gap=gap, fold=fold)
         agrees(schedule, change - 2 * DAY, change + 2 * DAY, rng)
 
 
@@ -115,7 +122,7 @@ def test_S15_every_kind_of_change_under_every_rule(zone: str, day: str) -> None:
     for expression in FIXED + STEPPED:
         policies = POLICIES if expression in FIXED[:4] else POLICIES[:1]
         for gap, fold in policies:
-            schedule = Schedule(expression, zone, gap=gap, fold=fold)  # type: ignore[arg-type]
+            schedule = Schedule(expression, zone, gap=gap, fold=fold)
             agrees(schedule, middle - 2 * DAY, middle + 2 * DAY, rng)
 
 
@@ -138,7 +145,7 @@ def test_S15_all_of_it(expression: str) -> None:
     rng = random.Random(expression)
     for zone, change in windows():
         gap, fold = rng.choice(POLICIES)
-        schedule = Schedule(expression, zone, gap=gap, fold=fold)  # type: ignore[arg-type]
+        schedule = Schedule(expression, zone, gap=gap, fold=fold)
         agrees(schedule, change - 2 * DAY, change + 2 * DAY, rng)
     for zone in RULES.values():
         start = rng.randrange(START + 3 * DAY, STOP - 9 * DAY) // 60 * 60
@@ -169,7 +176,7 @@ def test_S15_each_nominal_local_day_has_exactly_one_tick(clock: str) -> None:
     rng = random.Random(clock)
     hour, minute = map(int, clock.split(":"))
     time_of_day = timedelta(hours=hour, minutes=minute)
-    for zone in rng.sample(sorted(RULES.values()), 30):
+    for zone in rng.sample(sorted(RULES.values()), 12):
         first = date(rng.randrange(2022, 2031), rng.randrange(1, 13), 1)
         days = [first + timedelta(days=n) for n in range(400)]
         expected = [nominal_tick(day, time_of_day, zone) * 1000 for day in days]
@@ -220,10 +227,10 @@ EXPRESSIONS = st.builds(
     ahead=st.integers(0, 40 * DAY * 1000),
 )
 def test_S15_next_is_strictly_after_cursor_and_now_and_monotone(
-    expression: str, zone: str, policy: tuple[str, str], cursor: int, ahead: int
+    expression: str, zone: str, policy: tuple[Gap, Fold], cursor: int, ahead: int
 ) -> None:
     gap, fold = policy
-    schedule = Schedule(expression, zone, gap=gap, fold=fold)  # type: ignore[arg-type]
+    schedule = Schedule(expression, zone, gap=gap, fold=fold)
     now = cursor + ahead
     following, later = schedule.next_after(cursor), schedule.next_after(now)
     assert following is not None

@@ -89,9 +89,7 @@ def host_that_is_wrong(tmp_path: Path) -> Iterator[None]:
 @pytest.mark.usefixtures("host_that_is_wrong")
 def test_rules_come_from_the_pinned_package_not_from_the_host() -> None:
     noon = ms("2026-01-15T12:00:00") // 1000
-    assert (
-        zoneinfo.ZoneInfo("Asia/Tokyo").utcoffset(None) is not None
-    )  # the host's file is what others would read
+    assert zoneinfo.ZoneInfo("Asia/Tokyo").utcoffset(None) is not None  # the host's file is what others would read
     assert offset_at("Asia/Tokyo", noon) == 9 * 3600
     assert offset_at("Europe/Berlin", noon) == 3600
 

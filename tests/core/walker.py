@@ -44,9 +44,11 @@ class Named:
         fields = expression.split()
         if len(fields) == 5:
             fields.insert(0, "0")
-        sets = [read(text, *bounds) for text, bounds in zip(fields, _RANGES, strict=True)]
+        seconds, minutes, hours, days, months, weekdays = (
+            read(text, *bounds) for text, bounds in zip(fields, _RANGES, strict=True)
+        )
         both = fields[3][0] == "*" or fields[5][0] == "*"
-        return cls(*sets, both_days=both, real_time=fields[2][0] == "*")
+        return cls(seconds, minutes, hours, days, months, weekdays, both_days=both, real_time=fields[2][0] == "*")
 
     def __contains__(self, local: int) -> bool:
         if local % 60 not in self.seconds or local // 60 % 60 not in self.minutes:

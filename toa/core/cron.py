@@ -79,9 +79,7 @@ class Cron:
         day, second = divmod(local, _DAY_S)
         hour, rest = divmod(second, 3600)
         minute, second = divmod(rest, 60)
-        return (
-            second in self.seconds and minute in self.minutes and hour in self.hours and self._names_day(day)
-        )
+        return second in self.seconds and minute in self.minutes and hour in self.hours and self._names_day(day)
 
     def count(self, start: int, stop: int) -> int:
         """How many local times from `start` up to, not including, `stop` the expression names.
@@ -136,9 +134,7 @@ def parse_cron(expression: str) -> Cron:
     Raises InvalidSchedule, naming the field, for anything looser, and for an expression that never comes due.
     """
     if not isinstance(expression, str):
-        raise InvalidSchedule(
-            f"a schedule is text, not {type(expression).__name__}", hint="such as '0 9 * * mon'"
-        )
+        raise InvalidSchedule(f"a schedule is text, not {type(expression).__name__}", hint="such as '0 9 * * mon'")
     return _parse(expression)
 
 
@@ -174,9 +170,7 @@ def _split(expression: str) -> list[str]:
         raise InvalidSchedule("the schedule is empty", hint="such as '0 9 * * mon'")
     if text.startswith("@"):
         written = _ALIASES.get(text.lower())
-        raise InvalidSchedule(
-            f"{text[:20]!r}: names with @ are not read", hint=f"write {written!r}" if written else ""
-        )
+        raise InvalidSchedule(f"{text[:20]!r}: names with @ are not read", hint=f"write {written!r}" if written else "")
     texts = re.split(r"[ \t]+", text)
     if len(texts) not in (5, 6):
         raise InvalidSchedule(

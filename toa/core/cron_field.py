@@ -41,9 +41,7 @@ HOUR = Kind(name="hour", low=0, high=23)
 DAY = Kind(name="day of month", low=1, high=31)
 MONTH = Kind(name="month", low=1, high=12, names={name: n for n, name in enumerate(_MONTHS, start=1)})
 # Sunday is 0, and 7 as well, so that 5-7 is a range.
-WEEKDAY = Kind(
-    name="day of week", low=0, high=6, names={name: n for n, name in enumerate(_WEEKDAYS)}, alias={7: 0}
-)
+WEEKDAY = Kind(name="day of week", low=0, high=6, names={name: n for n, name in enumerate(_WEEKDAYS)}, alias={7: 0})
 
 
 def read_field(kind: Kind, text: str) -> Field:
@@ -74,9 +72,7 @@ def read_field(kind: Kind, text: str) -> Field:
                     kind, text, "a step needs * or a range before it", hint=f"write {low}-{kind.high}/{step}"
                 )
             if last < first:
-                raise _refusal(
-                    kind, text, f"the range {low}-{high} runs backward", hint=_forward(kind, first, last)
-                )
+                raise _refusal(kind, text, f"the range {low}-{high} runs backward", hint=_forward(kind, first, last))
         stride = _stride(kind, text, first, last, step)
         values.update(kind.alias.get(value, value) for value in range(first, last + 1, stride))
     return Field(values=tuple(sorted(values)), star=text.startswith("*"))

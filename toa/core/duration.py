@@ -60,9 +60,7 @@ def seconds_to_ms(value: int | float | str) -> int:
     if isinstance(value, str):
         return parse_duration(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidDuration(
-            f"a number of seconds or text is needed, not {type(value).__name__}", hint=_EXAMPLES
-        )
+        raise InvalidDuration(f"a number of seconds or text is needed, not {type(value).__name__}", hint=_EXAMPLES)
     # repr gives the digits that were written: 0.1 is exactly 100 ms, which binary arithmetic would miss.
     seconds = Decimal(value) if isinstance(value, int) else Decimal(repr(value))
     if not seconds.is_finite():

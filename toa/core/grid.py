@@ -28,9 +28,7 @@ class Grid:
             if value < 1:
                 raise InvalidSchedule(f"{name}: {value} is below 1")
         if self.cycle_ms > MAX_DURATION_MS:
-            raise InvalidSchedule(
-                f"cycle: {self.cycle_ms} ms is longer than {format_duration(MAX_DURATION_MS)}"
-            )
+            raise InvalidSchedule(f"cycle: {self.cycle_ms} ms is longer than {format_duration(MAX_DURATION_MS)}")
         if self.gap_ms < SECOND_MS:
             raise InvalidSchedule(
                 f"cycle: {format_duration(self.cycle_ms)} in {self.intervals} intervals puts boundaries"

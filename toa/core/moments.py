@@ -12,9 +12,7 @@ def check_moment(value: int, name: str = "moment") -> int:
     Raises InvalidMoment for anything but a whole number, and for one outside the years 1 to 9999.
     """
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidMoment(
-            f"{name}: a whole number of epoch milliseconds is needed, not {type(value).__name__}"
-        )
+        raise InvalidMoment(f"{name}: a whole number of epoch milliseconds is needed, not {type(value).__name__}")
     if not LEAST <= value <= GREATEST:
         raise InvalidMoment(f"{name}: {value} ms is outside the years 1 to 9999")
     return value

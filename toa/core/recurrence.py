@@ -61,9 +61,7 @@ class Schedule:
         check_zone(self.zone)
         for name, value, allowed in (("gap", self.gap, Gap), ("fold", self.fold, Fold)):
             if value not in get_args(allowed):
-                raise InvalidSchedule(
-                    f"{name}: {value!r} is no rule", hint=f"one of {', '.join(get_args(allowed))}"
-                )
+                raise InvalidSchedule(f"{name}: {value!r} is no rule", hint=f"one of {', '.join(get_args(allowed))}")
 
     def next_after(self, after_ms: int) -> int | None:
         """The first tick strictly after a moment: the later of cursor and now. None past the year 9900."""
@@ -147,14 +145,10 @@ class Schedule:
         return self._after(change, Look(parse_cron(self.expression)))
 
     def _after(self, change: Change, look: Look) -> Stretch:
-        return Stretch(
-            cron=parse_cron(self.expression), look=look, change=change, gap=self.gap, fold=self.fold
-        )
+        return Stretch(cron=parse_cron(self.expression), look=look, change=change, gap=self.gap, fold=self.fold)
 
 
-def next_occurrence(
-    expression: str, zone: str, *, after: int, gap: Gap = "end", fold: Fold = "first"
-) -> int | None:
+def next_occurrence(expression: str, zone: str, *, after: int, gap: Gap = "end", fold: Fold = "first") -> int | None:
     """The first moment strictly after `after` that a cron expression names in a time zone, both in epoch ms.
 
     Pure: the same arguments give the same moment everywhere, so a transition can set a deadline from a

@@ -89,9 +89,7 @@ class Stretch:
         if not self._makes_up:
             return total
         if self.gap == "end":
-            return total + (
-                start == self.change.at and self._skipped_any and not self.cron.names(self._shown_from)
-            )
+            return total + (start == self.change.at and self._skipped_any and not self.cron.names(self._shown_from))
         before = self.change.before
         # A time skipped may be put where a time of its own stands: one tick.
         moved = offset - before

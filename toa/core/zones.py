@@ -44,9 +44,7 @@ def zone_names() -> frozenset[str]:
 def check_zone(name: object) -> str:
     """The name itself, when it is in the tz database. Raises InvalidZone with the nearest name otherwise."""
     if not isinstance(name, str):
-        raise InvalidZone(
-            f"a time zone is a name, not {type(name).__name__}", hint="such as Europe/Berlin or UTC"
-        )
+        raise InvalidZone(f"a time zone is a name, not {type(name).__name__}", hint="such as Europe/Berlin or UTC")
     if not name:
         raise InvalidZone("the time zone is empty", hint="such as Europe/Berlin or UTC")
     if name not in zone_names():
@@ -141,9 +139,7 @@ def _nearest(name: str) -> str:
     for names in (by_folded, by_place):
         if wanted in names:
             return f"did you mean {names[wanted]}?"
-    close = difflib.get_close_matches(wanted, by_folded, n=1) or difflib.get_close_matches(
-        wanted, by_place, n=1
-    )
+    close = difflib.get_close_matches(wanted, by_folded, n=1) or difflib.get_close_matches(wanted, by_place, n=1)
     if close:
         return f"did you mean {by_folded.get(close[0]) or by_place[close[0]]}?"
     return "such as Europe/Berlin or UTC"
