@@ -286,7 +286,7 @@ def test_operators_that_do_not_fit_are_refused(text: str, position: int, message
         ("()", 1),
         ("customer=='open", 10),
         ("customer=='open\\", 10),
-        ('customer=="open\'', 10),
+        ("customer==\"open'", 10),
         ("customer=='a'b", 13),
         ("customer==O'Neill", 11),
         ("details.==1", 8),

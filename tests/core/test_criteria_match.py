@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.core.order_spec import PROPERTIES
 
+from tests.core.order_spec import PROPERTIES
 from toa.core.criteria import matches, parse_criteria
 
 HEX = "0190b1f0c6d87d0e8b1a5d0c3a0f9e11"

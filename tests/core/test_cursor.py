@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.core.order_spec import ORDER
 
+from tests.core.order_spec import ORDER
 from toa.core.cursor import MAX_CURSOR, SortKey, decode_cursor, encode_cursor
 from toa.core.query import parse_query
 from toa.exceptions import InvalidQuery
@@ -85,7 +85,13 @@ def test_a_changed_cursor_is_refused() -> None:
     order = order_of("-total")
     text = encode_cursor(order, {"total": Decimal(3), "id": HEX})
     raw = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    for changed in ([raw[0], "4", HEX], [raw[0], "3", OTHER], [raw[0], "3"], [raw[0], "3", HEX, HEX], raw[::-1]):
+    for changed in (
+        [raw[0], "4", HEX],
+        [raw[0], "3", OTHER],
+        [raw[0], "3"],
+        [raw[0], "3", HEX, HEX],
+        raw[::-1],
+    ):
         packed = urlsafe_b64encode(json.dumps(changed, separators=(",", ":")).encode()).decode().rstrip("=")
         with pytest.raises(InvalidQuery, match="was changed"):
             decode_cursor(packed, order)
@@ -97,7 +103,22 @@ def test_a_changed_cursor_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "=", "AA==", "é", "null", "W10", "e30", "WzFd", "A" * (MAX_CURSOR + 1), "W" * 4000, 7, b"x", ["x"], True],
+    [
+        "",
+        "=",
+        "AA==",
+        "é",
+        "null",
+        "W10",
+        "e30",
+        "WzFd",
+        "A" * (MAX_CURSOR + 1),
+        "W" * 4000,
+        7,
+        b"x",
+        ["x"],
+        True,
+    ],
 )
 def test_what_is_no_cursor_is_refused(text: Any) -> None:
     with pytest.raises(InvalidQuery):

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.core.order_spec import ORDER, prop
 
+from tests.core.order_spec import ORDER, prop
 from toa.core.criteria import parse_criteria
 from toa.core.query import MAX_IDS, Query, parse_query, read_id
 from toa.core.specs import EntitySpec, PropertyType
@@ -67,7 +67,14 @@ def test_an_id_has_one_form_whatever_its_spelling(spelled: Any) -> None:
 def test_an_id_has_the_type_that_the_entity_declares() -> None:
     assert read(NUMBERED, id=7).id == read(NUMBERED, id="7").id == 7
     assert read(NAMED, id="anna").id == "anna"
-    for entity, wrong in ((NUMBERED, "7kg"), (NUMBERED, True), (NUMBERED, 7.0), (NAMED, 7), (ORDER, 7), (ORDER, "x")):
+    for entity, wrong in (
+        (NUMBERED, "7kg"),
+        (NUMBERED, True),
+        (NUMBERED, 7.0),
+        (NAMED, 7),
+        (ORDER, 7),
+        (ORDER, "x"),
+    ):
         with pytest.raises(InvalidQuery):
             read_id(wrong, entity.id)
 

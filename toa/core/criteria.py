@@ -18,7 +18,6 @@ from toa.core.criteria_match import matches
 from toa.core.criteria_nodes import (
     LISTS,
     NOW,
-    ORDERING,
     And,
     Comparison,
     Node,
@@ -29,7 +28,7 @@ from toa.core.criteria_nodes import (
     conjunction,
     disjunction,
 )
-from toa.core.criteria_targets import Target, target
+from toa.core.criteria_targets import Target, check_operator, target
 from toa.core.criteria_text import to_text
 from toa.core.criteria_values import read_text, undeclared_type
 from toa.core.specs import PropertySpec, PropertyType
@@ -59,7 +58,6 @@ MAX_COMPARISONS = 200
 MAX_LIST_VALUES = 500
 """Values in all the lists of one criteria together."""
 
-_UNORDERED = frozenset({PropertyType.BOOLEAN, PropertyType.OBJECT, PropertyType.ARRAY, PropertyType.REF})
 _INSTANTS = frozenset({PropertyType.MOMENT, PropertyType.DATETIME})
 
 
@@ -71,20 +69,6 @@ def parse_criteria(text: str, properties: Mapping[str, PropertySpec], *, allow_n
     characters from 0.
     """
     return _Parser(text, properties, allow_now).parse()
-
-
-def check_operator(
-    found: Target, operator: Operator, kind: PropertyType, *, null: bool = False, position: int | None = None
-) -> None:
-    """Refuse an operator that the target's type or a null does not take."""
-    if null and operator not in (Operator.EQ, Operator.NE):
-        raise InvalidQuery(
-            f"null compares with == and != only, not with {operator}",
-            position=position,
-            hint="write 'null' for the text",
-        )
-    if operator in ORDERING and kind in _UNORDERED:
-        raise InvalidQuery(f"{found.label!r} is of type {kind}, which has no order", position=position)
 
 
 class _Parser:
@@ -147,9 +131,7 @@ class _Parser:
     def _single(self, found: Target, operator: Operator, position: int) -> Comparison:
         literal = self.scanner.literal()
         null = literal.text == "null" and not literal.quoted
-        kind = found.type or (
-            PropertyType.STRING if null else undeclared_type(literal.text, quoted=literal.quoted)
-        )
+        kind = found.type or (PropertyType.STRING if null else undeclared_type(literal.text, quoted=literal.quoted))
         check_operator(found, operator, kind, null=null, position=position)
         value: Scalar
         if null:
@@ -158,9 +140,7 @@ class _Parser:
             value, kind = self._now(found, literal)
         else:
             value = read_text(found, literal.text, quoted=literal.quoted, position=literal.position)
-        return Comparison(
-            selector=found.selector, path=found.path, operator=operator, values=(value,), type=kind
-        )
+        return Comparison(selector=found.selector, path=found.path, operator=operator, values=(value,), type=kind)
 
     def _now(self, found: Target, literal: Literal) -> tuple[Scalar, PropertyType]:
         if not self.allow_now:
@@ -188,9 +168,7 @@ class _Parser:
             literals.append(scanner.literal())
             self.list_values += 1
             if self.list_values > MAX_LIST_VALUES:
-                raise InvalidQuery(
-                    f"more than {MAX_LIST_VALUES} values in lists", position=literals[-1].position
-                )
+                raise InvalidQuery(f"more than {MAX_LIST_VALUES} values in lists", position=literals[-1].position)
         values: list[Scalar] = []
         kinds = {found.type} if found.type else set()
         for literal in literals:
@@ -203,6 +181,4 @@ class _Parser:
                 raise InvalidQuery("the values of a list are of one type", position=literal.position)
             values.append(read_text(found, literal.text, quoted=literal.quoted, position=literal.position))
         kind = next(iter(kinds), PropertyType.STRING)
-        return Comparison(
-            selector=found.selector, path=found.path, operator=operator, values=tuple(values), type=kind
-        )
+        return Comparison(selector=found.selector, path=found.path, operator=operator, values=tuple(values), type=kind)

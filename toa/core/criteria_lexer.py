@@ -48,9 +48,7 @@ class Scanner:
 
     def __init__(self, text: str) -> None:
         if len(text) > MAX_LENGTH:
-            raise InvalidQuery(
-                f"criteria of {len(text)} characters; {MAX_LENGTH} at most", position=MAX_LENGTH
-            )
+            raise InvalidQuery(f"criteria of {len(text)} characters; {MAX_LENGTH} at most", position=MAX_LENGTH)
         unstorable = _UNSTORABLE.search(text)
         if unstorable is not None:
             raise InvalidQuery(
@@ -125,9 +123,7 @@ class Scanner:
             return self._quoted(quote)
         found = _NAME.match(self.text, self.position)
         if found is None:
-            raise self.unexpected(
-                "a key behind the dot", hint="quote a key that is not letters, digits, _ and -"
-            )
+            raise self.unexpected("a key behind the dot", hint="quote a key that is not letters, digits, _ and -")
         self.position = found.end()
         return found.group()
 
@@ -145,6 +141,4 @@ class Scanner:
                     break
             read.append(self.text[i])
             i += 1
-        raise InvalidQuery(
-            "a quote that is opened and never closed", position=start, hint=f"close it with {quote}"
-        )
+        raise InvalidQuery("a quote that is opened and never closed", position=start, hint=f"close it with {quote}")

@@ -19,7 +19,7 @@ from toa.core.clock import to_datetime
 from toa.core.criteria_nodes import NEGATIVE, And, Comparison, Node, Now, Operator, Or
 from toa.core.specs import PropertyType
 
-JSON_DECIMAL = r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?"
+JSON_DECIMAL = r"-?[0-9]{1,255}(\.[0-9]{1,255})?"
 """A text inside an object that counts as a decimal; the same expression serves PostgreSQL."""
 JSON_NUMBERS = frozenset({PropertyType.INTEGER, PropertyType.NUMBER, PropertyType.MOMENT})
 

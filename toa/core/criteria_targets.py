@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from toa.core.criteria_nodes import ORDERING, Operator
 from toa.core.nearest import did_you_mean
 from toa.core.specs import PropertySpec, PropertyType
 from toa.exceptions import InvalidQuery
 
-SCALARS = frozenset(PropertyType) - {PropertyType.OBJECT, PropertyType.ARRAY}
+_UNORDERED = frozenset({PropertyType.BOOLEAN, PropertyType.OBJECT, PropertyType.ARRAY, PropertyType.REF})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +31,7 @@ class Target:
         return ".".join((self.selector, *self.path))
 
 
-def target(
-    name: str, path: tuple[str, ...], properties: Mapping[str, PropertySpec], position: int | None
-) -> Target:
+def target(name: str, path: tuple[str, ...], properties: Mapping[str, PropertySpec], position: int | None) -> Target:
     """What `name` and `path` lead to. Raises `InvalidQuery` for what is not there."""
     spec = properties.get(name)
     if spec is None:
@@ -46,11 +45,28 @@ def key_type(spec: PropertySpec) -> PropertyType:
     """The property's type; of a ref the type of its key, where the ref's schema tells it."""
     if spec.type is not PropertyType.REF:
         return spec.type
-    return {
-        ("integer", None): PropertyType.INTEGER,
-        ("string", None): PropertyType.STRING,
-        ("string", "uuid"): PropertyType.UUID,
-    }.get((spec.schema.get("type"), spec.schema.get("format")), PropertyType.REF)
+    match spec.schema.get("type"), spec.schema.get("format"):
+        case "integer", None:
+            return PropertyType.INTEGER
+        case "string", "uuid":
+            return PropertyType.UUID
+        case "string", None:
+            return PropertyType.STRING
+    return PropertyType.REF
+
+
+def check_operator(
+    found: Target, operator: Operator, kind: PropertyType, *, null: bool = False, position: int | None = None
+) -> None:
+    """Refuse an operator that the target's type or a null does not take."""
+    if null and operator not in (Operator.EQ, Operator.NE):
+        raise InvalidQuery(
+            f"null compares with == and != only, not with {operator}",
+            position=position,
+            hint="write 'null' for the text",
+        )
+    if operator in ORDERING and kind in _UNORDERED:
+        raise InvalidQuery(f"{found.label!r} is of type {kind}, which has no order", position=position)
 
 
 def _member(spec: PropertySpec, path: tuple[str, ...], position: int | None) -> Target:
@@ -83,9 +99,7 @@ def _schema_of(schema: Mapping[str, Any], key: str, label: str, position: int | 
     if found is None and "patternProperties" not in schema:
         found = schema.get("additionalProperties", {})
         if found is False:
-            raise InvalidQuery(
-                f"no member {key!r} in {label!r}", position=position, hint=did_you_mean(key, declared)
-            )
+            raise InvalidQuery(f"no member {key!r} in {label!r}", position=position, hint=did_you_mean(key, declared))
     if isinstance(found, str):
         return {"type": found}
     return found if isinstance(found, Mapping) else {}

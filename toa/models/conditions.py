@@ -15,12 +15,9 @@ from toa.core.criteria import (
     Node,
     Operator,
     Scalar,
-    check_operator,
-    conjunction,
-    disjunction,
 )
-from toa.core.criteria_nodes import LISTS, ORDERING
-from toa.core.criteria_targets import Target, target
+from toa.core.criteria_nodes import LISTS, ORDERING, conjunction, disjunction
+from toa.core.criteria_targets import Target, check_operator, target
 from toa.core.criteria_values import read_value, undeclared_type_of
 from toa.core.nearest import did_you_mean
 from toa.core.query import Query, parse_query

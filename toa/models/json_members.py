@@ -43,7 +43,7 @@ class MemberComparison(Func):
 
     def as_sql(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, *args: Any, **kwargs: Any
-    ) -> tuple[str, list[Any]]:
+    ) -> tuple[str, tuple[Any, ...]]:
         member, parameters = _member(self, compiler, self.path)
         template, cast = _form(self.kind)
         left = template.format(member)
@@ -56,7 +56,7 @@ class MemberComparison(Func):
         else:
             comparison = f"{left} {_SQL_OPERATORS.get(self.operator, self.operator)} {values}"
         otherwise = "TRUE" if self.operator in NEGATIVE else "FALSE"
-        return f"COALESCE({comparison}, {otherwise})", [*parameters * count, *self.values]
+        return f"COALESCE({comparison}, {otherwise})", (*parameters * count, *self.values)
 
 
 class MemberIsNull(Func):
@@ -71,15 +71,15 @@ class MemberIsNull(Func):
 
     def as_sql(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, *args: Any, **kwargs: Any
-    ) -> tuple[str, list[Any]]:
+    ) -> tuple[str, tuple[Any, ...]]:
         member, parameters = _member(self, compiler, self.path)
         return f"COALESCE(jsonb_typeof({member}), 'null') {'<>' if self.negated else '='} 'null'", parameters
 
 
-def _member(expression: Func, compiler: SQLCompiler, path: tuple[str, ...]) -> tuple[str, list[Any]]:
+def _member(expression: Func, compiler: SQLCompiler, path: tuple[str, ...]) -> tuple[str, tuple[Any, ...]]:
     column, parameters = compiler.compile(expression.get_source_expressions()[0])
     # `->` with a text takes no element of an array, unlike `#>` with the same text.
-    return f"({column}{' -> %s::text' * len(path)})", [*parameters, *path]
+    return f"({column}{' -> %s::text' * len(path)})", (*parameters, *path)
 
 
 def _form(kind: PropertyType) -> tuple[str, str]:

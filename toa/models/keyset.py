@@ -7,14 +7,14 @@ database.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BooleanField, DateTimeField, F, Func, Q, Value
-from django.db.models.expressions import Combinable, OrderBy
+from django.db.models.expressions import OrderBy
 from django.db.models.functions import Collate
-from django.db.models.lookups import Exact, GreaterThan, LessThan
+from django.db.models.lookups import Exact, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
 from django.db.models.sql.compiler import SQLCompiler
 
 from toa.core.cursor import Cursor, SortKey
@@ -35,7 +35,7 @@ class RowComparison(Func):
 
     def as_sql(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, *args: Any, **kwargs: Any
-    ) -> tuple[str, list[Any]]:
+    ) -> tuple[str, tuple[Any, ...]]:
         parts: list[str] = []
         parameters: list[Any] = []
         for expression in self.get_source_expressions():
@@ -44,7 +44,7 @@ class RowComparison(Func):
             parameters += values
         half = len(parts) // 2
         sign = "<" if self.descending else ">"
-        return f"({', '.join(parts[:half])}) {sign} ({', '.join(parts[half:])})", parameters
+        return f"({', '.join(parts[:half])}) {sign} ({', '.join(parts[half:])})", tuple(parameters)
 
 
 def column_of(spec: PropertySpec) -> str:
@@ -52,7 +52,7 @@ def column_of(spec: PropertySpec) -> str:
     return spec.attname or spec.field or spec.name
 
 
-def comparable(spec: PropertySpec) -> Combinable:
+def comparable(spec: PropertySpec) -> F | Collate:
     """The column as it is ordered."""
     column = F(column_of(spec))
     return Collate(column, "C") if spec.type in TEXTS else column
@@ -64,15 +64,17 @@ def ordering(order: Sequence[SortKey], entity: EntitySpec) -> list[OrderBy]:
     return [OrderBy(comparable(properties[key.name]), descending=key.descending) for key in order]
 
 
-def rows_after(cursor: Cursor, order: Sequence[SortKey], entity: EntitySpec) -> Q:
-    """The rows behind a cursor.
+def rows_after(cursor: Cursor, order: Sequence[SortKey], entity: EntitySpec, present: Container[str] = ()) -> Q:
+    """The rows behind a cursor. `present` names properties that are null in none of the rows asked for.
 
-    Where all directions agree and no null can be among what follows, this is a row comparison, which an index
-    on the keys answers from the place on. Else it is a ladder of comparisons, bounded on its first key where
-    it can be.
+    Where all directions agree and no null can follow, this is a row comparison, which an index on the keys answers
+    from that place on. Else it is a ladder of comparisons, bounded on its first key unless a null can follow there.
     """
     properties = entity.selectable()
-    steps = [_Step(key, properties[key.name], value) for key, value in zip(order, cursor.values, strict=True)]
+    steps = [
+        _Step(key, properties[key.name], value, key.nullable and key.name not in present)
+        for key, value in zip(order, cursor.values, strict=True)
+    ]
     if _is_one_range(steps):
         return Q(
             RowComparison(
@@ -81,48 +83,59 @@ def rows_after(cursor: Cursor, order: Sequence[SortKey], entity: EntitySpec) -> 
                 descending=order[0].descending,
             )
         )
-    return _ladder(steps)
+    return steps[0].reached() & _ladder(steps)
 
 
 class _Step:
     """One key of the order with the cursor's value for it."""
 
-    def __init__(self, key: SortKey, spec: PropertySpec, value: Any) -> None:
-        self.key = key
+    def __init__(self, key: SortKey, spec: PropertySpec, value: Any, nullable: bool) -> None:
+        self.descending = key.descending
+        self.nullable = nullable
         self.name = column_of(spec)
         self.column = comparable(spec)
-        self.plain = F(self.name)
         self.value = value
         # An instant is bound as it is: the field of a moment would cut it to milliseconds.
         self.bound = Value(value, output_field=DateTimeField()) if key.type in _INSTANTS else Value(value)
 
+    @property
+    def nulls_follow(self) -> bool:
+        return self.nullable and not self.descending
+
+    def reached(self) -> Q:
+        """Rows that are not before the cursor by this key: nothing more than a bound for an index."""
+        if self.value is None or self.nulls_follow:
+            return Q()
+        compare = LessThanOrEqual if self.descending else GreaterThanOrEqual
+        return Q(compare(self.column, self.bound))
+
     def same(self) -> Q:
         if self.value is None:
-            return Q(**{f"{self.name}__isnull": True})
-        return Q(Exact(self.plain, self.bound))
+            return self._null(True)
+        return Q(Exact(F(self.name), self.bound))
 
     def beyond(self) -> Q | None:
-        """Rows that the key alone puts behind the cursor; None where there are no such rows."""
+        """Rows that are behind the cursor by this key; None where there are none."""
         if self.value is None:
-            return Q(**{f"{self.name}__isnull": False}) if self.key.descending else None
-        if self.key.descending:
+            return self._null(False) if self.descending else None
+        if self.descending:
             return Q(LessThan(self.column, self.bound))
         greater = Q(GreaterThan(self.column, self.bound))
-        return greater | Q(**{f"{self.name}__isnull": True}) if self.key.nullable else greater
+        return greater | self._null(True) if self.nulls_follow else greater
+
+    def _null(self, wanted: bool) -> Q:
+        return Q(**{f"{self.name}__isnull": wanted})
 
 
 def _is_one_range(steps: Sequence[_Step]) -> bool:
-    descending = steps[0].key.descending
-    if any(step.key.descending is not descending or step.value is None for step in steps):
-        return False
-    # Descending, nulls were before every value; ascending they follow, and a row comparison would lose them.
-    return descending or not any(step.key.nullable for step in steps)
+    descending = steps[0].descending
+    # Descending, nulls are before every value; ascending they follow, and a row comparison would lose them.
+    return not any(step.descending is not descending or step.value is None or step.nulls_follow for step in steps)
 
 
 def _ladder(steps: Sequence[_Step]) -> Q:
-    last = steps[-1].beyond()
-    assert last is not None, "the last key is the id, which is never null"
-    result: Q = last
+    result = steps[-1].beyond()
+    assert result is not None, "the last key is the id, which is never null"
     for step in reversed(steps[:-1]):
         level = step.same() & result
         beyond = step.beyond()

@@ -74,7 +74,7 @@ def apply(query: Query, queryset: QuerySet[M], entity: EntitySpec, now: datetime
     """
     rows = narrow(query, queryset, entity, now).order_by(*ordering(query.order, entity))
     if query.after is not None:
-        rows = rows.filter(rows_after(query.after, query.order, entity))
+        rows = rows.filter(rows_after(query.after, query.order, entity, _present(query.criteria)))
     end = None if query.limit is None else query.offset + query.limit
     return rows[query.offset : end] if query.offset or end is not None else rows
 
@@ -94,6 +94,16 @@ def narrow(query: Query, queryset: QuerySet[M], entity: EntitySpec, now: datetim
     return queryset.filter(conditions)
 
 
+def _present(criteria: Node | None) -> set[str]:
+    """The properties that are null in no row that the criteria find."""
+    items = criteria.items if isinstance(criteria, And) else (criteria,)
+    return {item.selector for item in items if isinstance(item, Comparison) and not item.path and _excludes_null(item)}
+
+
+def _excludes_null(item: Comparison) -> bool:
+    return (item.operator is Operator.NE) if item.is_null_test else item.operator not in NEGATIVE
+
+
 def _comparison(node: Comparison, spec: PropertySpec, now: datetime | None) -> Q:
     column = column_of(spec)
     if node.is_null_test:
@@ -101,6 +111,9 @@ def _comparison(node: Comparison, spec: PropertySpec, now: datetime | None) -> Q
         if spec.type in _JSON:
             return Q(MemberIsNull(column, node.path, negated=negated))
         return Q(**{f"{column}__isnull": not negated})
+    if not node.values:
+        nowhere = Q(**{f"{column}__in": []})
+        return ~nowhere if node.operator in NEGATIVE else nowhere
     values = [_value(value, node.type, spec, now) for value in node.values]
     if node.path:
         return Q(MemberComparison(column, node.path, node.operator.value, node.type.value, tuple(values)))
@@ -149,9 +162,8 @@ def _moments(column: str, operator: Operator, values: list[int]) -> Q:
             if values[0] == GREATEST:
                 return Q(**{f"{column}__in": []})
             return Q(**{f"{column}__gte": to_datetime(values[0] + 1)})
-    nowhere = Q(**{f"{column}__in": []})
     ranges = [Q(**{f"{column}__gte": to_datetime(value)}) & _until(column, value) for value in values]
-    found = reduce(or_, ranges) if ranges else nowhere
+    found = reduce(or_, ranges)
     return ~found if operator in NEGATIVE else found
 
 
