@@ -12,7 +12,7 @@ from pathlib import Path
 from config import servers
 
 # Everything that can decide about tables: models come from manifests, and `migrate` syncs these into rows.
-SOURCES = ("config", "fulfilment", "loyalty", "store", "toa")
+SOURCES = ("config", "fulfilment", "loyalty", "shop", "store", "toa")
 SUFFIXES = {".json", ".py", ".yaml"}
 
 
