@@ -10,6 +10,8 @@
 | `DJANGO_CSRF_TRUSTED_ORIGINS` | origins with their scheme, by commas | |
 | `DJANGO_HTTPS` | whether people come by https alone | `1` where DEBUG is off |
 | `DJANGO_LOG_LEVEL` | | `INFO` |
+| `BROKER_PREFIX` | before each name in the broker, where several projects share it | |
+| `TOA_SHOP_EXPIRY`, `TOA_SHOP_WINDOW`, `TOA_SHOP_SWEEP` | see `shop.environment` | |
 """
 
 import os
@@ -19,6 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import servers
 from config.addresses import database_settings
+from shop.environment import toa_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -71,6 +74,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_celery_beat",
     "config",
+    "shop",
     "toa",
     *COMPONENTS,
 ]
@@ -162,7 +166,7 @@ LOGGING = {
 CELERY_BROKER_URL = servers.broker_url()
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # How long the broker waits for the acknowledgement of a message before it hands it to another worker.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "global_keyprefix": os.environ.get("BROKER_PREFIX", "")}
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_SERIALIZER = "json"
 CELERY_RESULT_SERIALIZER = "json"
@@ -181,7 +185,4 @@ CELERY_BEAT_SCHEDULER = "toa.beat:CadenceScheduler"
 CELERY_TIMEZONE = "UTC"
 CELERY_ENABLE_UTC = True
 
-TOA: dict[str, dict[str, object]] = {
-    "CADENCE": {},
-    "CONFIGURATION": {},
-}
+TOA = toa_settings(os.environ)

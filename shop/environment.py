@@ -1,0 +1,28 @@
+"""What the environment says about the shop, as settings of toa.
+
+| variable | meaning | default |
+|---|---|---|
+| `TOA_SHOP_EXPIRY` | who cancels unpaid orders: `sweep` or `alarm` | as in the manifest of store.orders |
+| `TOA_SHOP_WINDOW` | how long an order may stay unpaid: `5s`, `1h` | as in the manifest |
+| `TOA_SHOP_SWEEP` | how often unpaid orders are swept, in whole seconds | as in the manifest |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def toa_settings(environ: Mapping[str, str]) -> dict[str, dict[str, object]]:
+    """The value of Django's setting `TOA`. What is not set is left to the manifests. Raises ImproperlyConfigured."""
+    orders: dict[str, object] = {}
+    for name, variable in (("expiry", "TOA_SHOP_EXPIRY"), ("window", "TOA_SHOP_WINDOW")):
+        if value := environ.get(variable):
+            orders[name] = value
+    cadence: dict[str, object] = {}
+    if seconds := environ.get("TOA_SHOP_SWEEP"):
+        if not seconds.isascii() or not seconds.isdigit():
+            raise ImproperlyConfigured(f"TOA_SHOP_SWEEP should be whole seconds, not {seconds!r}.")
+        cadence["store.orders.expire"] = int(seconds)
+    return {"CADENCE": cadence, "CONFIGURATION": {"store.orders": orders} if orders else {}}
