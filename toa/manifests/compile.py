@@ -142,13 +142,7 @@ def _compile(place: Place, package: str, sources: Sources) -> ComponentSpec | No
 
 def _configuration(place: Place) -> dict[str, object]:
     """The configuration's schema. What it does not name is a slip of the pen, unless it says otherwise."""
-    if not isinstance(place.value, dict):
+    if not isinstance(place.value, dict) or place.value.get("type", "object") != "object":
         place.error("must be a JSON Schema of an object", hint="configuration: { properties: … }", id=CONFIGURATION)
         return {}
-    schema = read_schema(place, implied={"type": "object", "additionalProperties": False})
-    if schema is None:
-        return {}
-    if schema["type"] != "object":
-        place.at("type").error("a configuration is an object", id=CONFIGURATION)
-        return {}
-    return dict(schema)
+    return dict(read_schema(place, implied={"type": "object", "additionalProperties": False}) or {})

@@ -131,6 +131,8 @@ class _Check:
             self._error(loop, "the $ref leads back to itself without going into the value")
             return
         self._values(self.root, ())
+        if self.place.report.errors() > before:
+            return
         try:
             compile_schema(self.root)
         except ValueError as error:
@@ -166,6 +168,11 @@ class _Check:
         """Defaults and enumerated values must fit the schema they stand in."""
         if not isinstance(schema, dict):
             return
+        before = self.place.report.errors()
+        for below, _, part in sub_schemas(schema):
+            self._values(part, (*path, *below))
+        if self.place.report.errors() > before:
+            return  # a value is not held against a schema that does not hold itself
         given: list[tuple[SchemaPath, Any]] = [(("default",), schema["default"])] if "default" in schema else []
         listed: list[tuple[SchemaPath, Any]] = [(("const",), schema["const"])] if "const" in schema else []
         listed += [(("enum", index), value) for index, value in enumerate(schema.get("enum", ()))]
@@ -173,8 +180,6 @@ class _Check:
             bare = {key: value for key, value in schema.items() if key != "default"}
             self._fit(given, bare, path)
             self._fit(listed, {key: value for key, value in bare.items() if key not in ("enum", "const")}, path)
-        for below, _, part in sub_schemas(schema):
-            self._values(part, (*path, *below))
 
     def _fit(self, values: list[tuple[SchemaPath, Any]], schema: Mapping[str, Any], path: SchemaPath) -> None:
         if not values:

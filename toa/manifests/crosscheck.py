@@ -80,7 +80,7 @@ def _receivers(components: list[tuple[ComponentSpec, Document]], complete: bool)
                     document,
                     path,
                     f"no component is called '{locator}'",
-                    hint=did_you_mean(name, events),
+                    hint=did_you_mean(name, events) if nearest(name, events) else did_you_mean(locator, known),
                     id=UNKNOWN_EVENT,
                 )
             else:

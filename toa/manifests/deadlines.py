@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from toa.core.duration import SECOND_MS, parse_duration
 from toa.core.specs import DeadlineSpec, EntitySpec, OperationSpec, OperationType, QueryRule, Scope
 from toa.exceptions import InvalidDuration
-from toa.manifests.fields import Fields
+from toa.manifests.fields import Fields, fits
 from toa.manifests.keys import DEADLINE as KEYS
+from toa.manifests.keys import DEADLINE_FORM
 from toa.manifests.names import a_type, unknown
 from toa.manifests.place import Place
 from toa.manifests.problems import DEADLINE, TARGET, UNKNOWN_OPERATION, WRONG_VALUE
@@ -31,7 +32,7 @@ def read_deadlines(
     entries = {entry.name: entry for entry in place.entries()}
     for name, spec in entity.properties.items():
         if spec.deadline and name not in entries:
-            entries[name] = Place(place.report, (*place.path, name))
+            entries[name] = Place(place.report, ("entity", "properties", name))
     for name, entry in entries.items():
         if name != TIMEOUT and not _is_deadline(entry, entity):
             continue
@@ -61,12 +62,11 @@ def _is_deadline(entry: Place, entity: EntitySpec) -> bool:
 
 def _read(entry: Place, operations: Mapping[str, OperationSpec], declared: frozenset[str]) -> DeadlineSpec | None:
     before = entry.report.errors()
+    if not fits(entry, DEADLINE_FORM):
+        return None
     short = not isinstance(entry.value, dict)
     fields = Fields(Place(entry.report, entry.path, {}) if short else entry, KEYS)
     target = entry if short and entry.value is not None else fields.get("transition")
-    if target is not None and not isinstance(target.value, str):
-        target.error("must be the name of a transition", id=DEADLINE)
-        return None
     operation = (
         _default_handler(entry, operations, declared)
         if target is None

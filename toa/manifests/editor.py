@@ -120,12 +120,12 @@ def _of_kind(kind: Kind, key: Key) -> dict[str, Any]:
 def _schema() -> dict[str, Any]:
     """A JSON Schema with short forms, at every depth."""
     keywords = dict(_KEYWORDS)
-    for keyword in SCHEMAS:
+    for keyword in sorted(SCHEMAS):
         keywords[keyword] = _SCHEMA
     keywords["items"] = {"anyOf": [_SCHEMA, {"type": "array", "items": _SCHEMA}]}
-    for keyword in LISTS_OF_SCHEMAS:
+    for keyword in sorted(LISTS_OF_SCHEMAS):
         keywords[keyword] = {"type": "array", "items": _SCHEMA, "minItems": 1}
-    for keyword in MAPPINGS_OF_SCHEMAS:
+    for keyword in sorted(MAPPINGS_OF_SCHEMAS):
         keywords[keyword] = {"type": "object", "additionalProperties": _SCHEMA}
     return {"anyOf": [{"enum": list(TYPES)}, {"type": "boolean"}, _closed(keywords)]}
 

@@ -27,8 +27,7 @@ def read_effect(fields: Fields, spec: OperationSpec) -> OperationSpec:
             if place is not None:
                 place.error(f"{key} goes with an effect, not with {a_type(spec.type)}", id=OPERATION, key=True)
         return spec
-    retry = fields.get("retry")
-    for item in retry.entries() if retry else ():
+    for item in fields.items("retry"):
         if not _EXCEPTION.fullmatch(item.value):
             item.error(f"'{item.value}' is no dotted name of an exception", id=OPERATION)
     return replace(

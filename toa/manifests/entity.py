@@ -29,7 +29,7 @@ def read_entity(place: Place, deadlines: Mapping[str, Any]) -> EntitySpec:
     required = fields.names("required")
     properties = _properties(fields.get("properties"), required, deadlines)
     if "required" in fields:
-        _check_required(fields.entries["required"], properties, fields.get("properties"))
+        _check_required(fields, properties)
     own_id = properties.pop("id", None)
     timed = bool(deadlines) or any(spec.deadline for spec in properties.values())
     entity = EntitySpec(
@@ -84,9 +84,10 @@ def _check_columns(place: Place | None, properties: dict[str, PropertySpec]) -> 
             place.at(name).error(f"its key is stored as '{spec.attname}', which is a property", id=WRONG_NAME, key=True)
 
 
-def _check_required(place: Place, properties: Mapping[str, PropertySpec], declared: Place | None) -> None:
+def _check_required(fields: Fields, properties: Mapping[str, PropertySpec]) -> None:
+    declared = fields.get("properties")
     names = declared.value if declared and isinstance(declared.value, dict) else {}
-    for item in place.entries():
+    for item in fields.items("required"):
         if item.value not in names:
             message, hint = unknown("property", item.value, list(properties))
             item.error(message, hint=hint, id=PROPERTY)

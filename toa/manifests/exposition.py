@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toa.core.specs import EntitySpec, ExpositionSpec, OperationSpec, OperationType, PropertyType
-from toa.manifests.fields import Fields
+from toa.manifests.fields import Fields, fits, meant
 from toa.manifests.keys import EXPOSITION as KEYS
+from toa.manifests.keys import EXPOSITION_FORM
 from toa.manifests.names import unknown
 from toa.manifests.place import Place
 from toa.manifests.problems import EXPOSITION, WRONG_VALUE
@@ -25,6 +26,8 @@ def read_exposition(
     found: dict[str, ExpositionSpec] = {}
     for entry in place.entries():
         before = entry.report.errors()
+        if not fits(entry, EXPOSITION_FORM):
+            continue
         operation = known_operation(entry, operations, declared, key=True)
         audience, owner = _audience(entry, entity)
         if operation is None or entry.report.errors() > before:
@@ -41,7 +44,7 @@ def _audience(entry: Place, entity: EntitySpec | None) -> tuple[str, str | None]
         return "permission", None
     if isinstance(entry.value, str):
         if entry.value not in _AUDIENCES:
-            hint = "{ owner: <property> }" if entry.value == "owner" else unknown("", entry.value, _AUDIENCES)[1]
+            hint = "{ owner: <property> }" if entry.value == "owner" else meant(entry.value, _AUDIENCES)
             entry.error(f"'{entry.value}' is none of {', '.join(_AUDIENCES)}", hint=hint, id=WRONG_VALUE)
         return entry.value, None
     fields = Fields(entry, KEYS)

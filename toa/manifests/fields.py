@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toa.core.nearest import did_you_mean
+from toa.core.nearest import did_you_mean, nearest
 from toa.manifests.keys import Key, Kind, Table
 from toa.manifests.place import Place, described
 from toa.manifests.problems import UNKNOWN_KEY, WRONG_KIND, WRONG_VALUE
@@ -50,10 +50,13 @@ class Fields:
         return default if found is None else int(found.value)
 
     def names(self, key: str) -> tuple[str, ...]:
+        """The sound names of a list, each once."""
+        return tuple(place.value for place in self.items(key))
+
+    def items(self, key: str) -> list[Place]:
+        """The places of the sound names of a list, each name once; what else is in it has been reported."""
         found = self.entries.get(key)
-        if found is None:
-            return ()
-        return (found.value,) if isinstance(found.value, str) else tuple(found.value)
+        return sound_names(found) if found else []
 
 
 def fits(place: Place, key: Key) -> bool:
@@ -63,18 +66,21 @@ def fits(place: Place, key: Key) -> bool:
         return True
     kinds = (key.kind, *key.short)
     kind = next((kind for kind in kinds if _is(kind, value)), None)
+    if value == "" and Kind.TEXT in kinds:
+        place.error("is empty", id=WRONG_KIND)
+        return False
     if kind is None:
         expected = " or ".join(dict.fromkeys(kind.value for kind in kinds))
         place.error(f"must be {expected}, not {described(value)}", hint=_hint(kinds, value), id=WRONG_KIND)
         return False
     if kind is Kind.TEXT and key.values and value not in key.values:
-        place.error(
-            f"'{value}' is none of {', '.join(key.values)}", hint=did_you_mean(value, key.values), id=WRONG_VALUE
-        )
+        place.error(f"'{value}' is none of {', '.join(key.values)}", hint=meant(value, key.values), id=WRONG_VALUE)
         return False
     if kind is Kind.INTEGER:
         return _within(place, key, value)
-    return kind is not Kind.NAMES or _all_names(place)
+    if kind is Kind.NAMES:
+        _check_names(place)
+    return True
 
 
 def _is(kind: Kind, value: Any) -> bool:
@@ -104,6 +110,8 @@ def _hint(kinds: tuple[Kind, ...], value: Any) -> str:
         return f"write {meant}" if meant in ("true", "false") else ""
     if Kind.NAMES in kinds and isinstance(value, str):
         return f"write [{value}]"
+    if Kind.INTEGER in kinds and isinstance(value, str):
+        return "numbers are plain digits"
     if Kind.TEXT in kinds and isinstance(value, (int, float)):
         return "quote it"
     return ""
@@ -116,16 +124,27 @@ def _within(place: Place, key: Key, value: int) -> bool:
     return False
 
 
-def _all_names(place: Place) -> bool:
-    sound = True
+def _check_names(place: Place) -> None:
     seen: set[str] = set()
     for item in place.entries():
         if not isinstance(item.value, str) or not item.value:
             item.error(f"must be a name, not {described(item.value)}", id=WRONG_KIND)
-            sound = False
         elif item.value in seen:
             item.error(f"'{item.value}' stands twice", id=WRONG_VALUE)
-            sound = False
         else:
             seen.add(item.value)
-    return sound
+
+
+def sound_names(place: Place) -> list[Place]:
+    """The entries of a list that are names, each name once."""
+    found: dict[str, Place] = {}
+    for item in place.entries() if isinstance(place.value, list) else ():
+        if isinstance(item.value, str) and item.value:
+            found.setdefault(item.value, item)
+    return list(found.values())
+
+
+def meant(value: str, known: tuple[str, ...]) -> str:
+    """A hint towards the nearest of a few values that the message lists anyway."""
+    found = nearest(value, known)
+    return f"did you mean '{found}'?" if found else ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from toa.core.criteria import And, Comparison, Node, Operator, parse_criteria
+from toa.core.criteria import And, Comparison, Node, Operator, parse_criteria, to_text
+from toa.core.criteria_nodes import conjunction
 from toa.core.specs import EntitySpec
 from toa.exceptions import InvalidQuery
 
@@ -30,6 +31,20 @@ def serves(entity: EntitySpec, criteria: Node) -> bool:
             return True
     # A nested choice narrows as well as its parts do.
     return any(serves(entity, term) for term in terms if not isinstance(term, Comparison))
+
+
+def suggestion(operation: str, criteria: Node) -> str:
+    """An index that would serve the criteria, as it would be written in the manifest."""
+    terms: list[Comparison] = [term for term in _terms(criteria) if isinstance(term, Comparison) and _narrows(term)]
+    fixed = [term for term in terms if term.operator is Operator.EQ and term.values != (None,)]
+    ranged = sorted({term.selector for term in terms if term not in fixed})
+    if not terms:
+        return "declare entity.index with a `where` that the criteria contain"
+    if not ranged or not fixed:
+        return f"entity.index: {{ {operation}: [{', '.join(sorted({term.selector for term in terms}))}] }}"
+    fixed.sort(key=lambda term: term.selector)
+    where = to_text(conjunction(fixed))
+    return f'entity.index: {{ {operation}: {{ on: [{", ".join(ranged)}], where: "{where}" }} }}'
 
 
 def _terms(node: Node) -> set[Node]:

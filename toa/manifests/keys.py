@@ -198,6 +198,10 @@ EXPOSITION: Table = {
     "audience": _text("who may call it over HTTP", "anonymous", "authenticated", "permission"),
 }
 
+RECEIVER_FORM = Key(kind=Kind.MAPPING, about="a receiver", holds=RECEIVER, short=(Kind.TEXT,))
+DEADLINE_FORM = Key(kind=Kind.MAPPING, about="a deadline", holds=DEADLINE, short=(Kind.TEXT,), null=True)
+EXPOSITION_FORM = Key(kind=Kind.MAPPING, about="an audience", holds=EXPOSITION, short=(Kind.TEXT,), null=True)
+
 MANIFEST: Table = {
     "namespace": _text("unless given, the last but one part of the package"),
     "name": _text("unless given, the last part of the package"),
@@ -209,16 +213,16 @@ MANIFEST: Table = {
     "events": _each("name -> declaration", Key(kind=Kind.MAPPING, about="an event", holds=EVENT, null=True)),
     "receivers": _each(
         "`namespace.component.event` -> operation, or more",
-        Key(kind=Kind.MAPPING, about="a receiver", holds=RECEIVER, short=(Kind.TEXT,)),
+        RECEIVER_FORM,
     ),
     "cadence": _each("operation -> pulse or schedule, or a list of them", _any("pulses and schedules")),
     "deadlines": _each(
         "property -> transition",
-        Key(kind=Kind.MAPPING, about="a deadline", holds=DEADLINE, short=(Kind.TEXT,), null=True),
+        DEADLINE_FORM,
     ),
     "configuration": _schema("JSON Schema of the component's configuration, with defaults"),
     "exposition": _each(
         "operation -> who may call it over HTTP",
-        Key(kind=Kind.MAPPING, about="an audience", holds=EXPOSITION, short=(Kind.TEXT,), null=True),
+        EXPOSITION_FORM,
     ),
 }

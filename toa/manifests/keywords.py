@@ -49,5 +49,30 @@ OURS = frozenset({"digits", "places"})
 
 KEYWORDS = SCHEMAS | MAPPINGS_OF_SCHEMAS | LISTS_OF_SCHEMAS | OTHERS | OURS
 
+_NUMBERS = frozenset({"integer", "number"})
+_TEXT = frozenset({"string"})
+_ARRAY = frozenset({"array"})
+_OBJECT = frozenset({"object"})
+
+KINDS_OF: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"), _NUMBERS),
+    **dict.fromkeys(("maxLength", "minLength", "pattern"), _TEXT),
+    **dict.fromkeys(("additionalItems", "contains", "items", "maxItems", "minItems", "uniqueItems"), _ARRAY),
+    **dict.fromkeys(
+        (
+            "additionalProperties",
+            "dependencies",
+            "maxProperties",
+            "minProperties",
+            "patternProperties",
+            "properties",
+            "propertyNames",
+            "required",
+        ),
+        _OBJECT,
+    ),
+}
+"""Keywords that say something about values of certain types only."""
+
 UNCERTAIN = frozenset({"anyOf", "contains", "else", "if", "not", "oneOf", "propertyNames", "then"})
 """Keywords whose schemas may or may not apply to a value: nothing can be converted or filled in below them."""

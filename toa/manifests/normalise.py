@@ -25,11 +25,17 @@ _NULL = {"type": "null"}
 
 
 def normaliser(schema: Any) -> Node:
-    """The node of a whole schema. The schema is taken as sound: short forms expanded, local `$ref` only."""
+    """The node of a whole schema, taken as sound: short forms expanded, local `$ref` only.
+
+    Raises ValueError for a default that is no value of its schema.
+    """
     compiler = _Compiler(schema)
     node = compiler.node(schema)
-    for settle in compiler.unsettled:
-        settle()
+    try:
+        for settle in compiler.unsettled:
+            settle()
+    except Unfit as unfit:
+        raise ValueError(f"a default does not fit: {unfit.problems[0][1]}") from None
     return node
 
 

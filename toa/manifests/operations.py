@@ -48,7 +48,7 @@ def read_operations(place: Place, sources: Sources, package: str, stateless: boo
         if source_of is None and name not in found:
             entry.error(
                 f"'{name}' has no file operations/{name}.py",
-                hint=did_you_mean(name, [*sources.operations, *found]),
+                hint=did_you_mean(name, sorted({*sources.operations, *found})),
                 id=OPERATION,
                 key=True,
             )
@@ -77,7 +77,7 @@ def _may_be_stateless(place: Place, spec: OperationSpec, sources: Sources) -> bo
             line=source.line,
             column=1,
             where="",
-            message=f"a {spec.type.value} needs rows, and the component has no entity",
+            message=f"{a_type(spec.type)} needs rows, and the component has no entity",
             hint="declare `entity`, or make it a computation or an effect",
             id=OPERATION_FILE,
         )
@@ -211,8 +211,7 @@ class _Declaration:
         return None if place is None else read_schema(place)
 
     def _errors(self) -> frozenset[str]:
-        place = self.fields.get("errors")
-        for item in place.entries() if place else ():
+        for item in self.fields.items("errors"):
             problem = code_problem(item.value)
             if problem:
                 item.error(problem, id=OPERATION)

@@ -15,10 +15,14 @@ class Report:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.problems: list[Problem] = list(document.problems)
+        # What could not be read is null from here on, and is not reported a second time for being null.
+        self._unread = {problem.where for problem in document.problems if problem.where}
 
     def add(
         self, path: Path, message: str, *, id: str, hint: str = "", level: Level = "error", key: bool = False
     ) -> None:
+        if where(path) in self._unread:
+            return
         at = self.document.position(path, key=key)
         self.problems.append(
             Problem(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from toa.core.duration import seconds_to_ms
@@ -13,9 +14,11 @@ from toa.manifests.keys import PULSE, SCHEDULE
 from toa.manifests.names import a_type
 from toa.manifests.place import Place
 from toa.manifests.problems import PULSE as BAD_PULSE
-from toa.manifests.problems import TARGET
+from toa.manifests.problems import TARGET, UNKNOWN_KEY
 from toa.manifests.sweeps import Targets, check_sent, check_uncalled, read_sweep
 
+_NUMBER_AND_UNIT = re.compile(r"[0-9.]+ ?[A-Za-z]{1,3}")
+_CALENDAR_WORDS = frozenset({"at", "cron", "day", "days", "every", "hour", "month", "on", "time", "week", "weekday"})
 _CALENDAR = 'a moment of the calendar is a schedule: { schedule: "0 9 * * mon", zone: Europe/Berlin }'
 
 
@@ -55,6 +58,9 @@ def _without_calendar(place: Place) -> Place:
         if key in SCHEDULE and key not in PULSE:
             place.at(key).error(f"{key} goes with a schedule, not with a pulse", hint=_CALENDAR, id=BAD_PULSE, key=True)
             del left[key]
+        elif key.casefold() in _CALENDAR_WORDS:
+            place.at(key).error(f"no key is called '{key}' here", hint=_CALENDAR, id=UNKNOWN_KEY, key=True)
+            del left[key]
     return Place(place.report, place.path, left)
 
 
@@ -62,7 +68,9 @@ def _cycle(place: Place, intervals: int) -> int | None:
     try:
         cycle_ms = seconds_to_ms(place.value)
     except InvalidDuration as error:
-        hint = _CALENDAR if isinstance(place.value, str) else error.hint
+        # A number with a unit is a slip; anything else in words is a wish for the calendar.
+        slip = not isinstance(place.value, str) or _NUMBER_AND_UNIT.fullmatch(place.value)
+        hint = error.hint if slip else _CALENDAR
         place.error(f"no cycle: {error.message}", hint=hint, id=BAD_PULSE)
         return None
     try:

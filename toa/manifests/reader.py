@@ -21,6 +21,7 @@ MAX_DEPTH = 32
 MAX_NODES = 50_000
 
 _START = Position(line=1, column=1)
+_MERGE = "<<"
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -98,7 +99,7 @@ class _Reading:
     def _syntax(self, error: yaml.MarkedYAMLError) -> None:
         at = _of_mark(error.problem_mark or error.context_mark)
         message = str(error.problem or error.context or "the text is not YAML")
-        hint = ""
+        hint = f"{error.context}, from line {error.context_mark.line + 1}" if error.context_mark else ""
         if "\\t" in message or "cannot start any token" in message or "tab" in message:
             hint = "indent with spaces, not tabs; quote text that begins with @, ` or %"
         elif "mapping values are not allowed" in message:
@@ -164,7 +165,7 @@ class _Reading:
         key: str = event.value
         path = (*frame.path, key)
         self._marked(event, at, path)
-        if key == "<<":
+        if key == _MERGE:
             self._problem(at, "merge keys are not read", hint="write the keys out", path=path)
             frame.drop = True
         elif key in frame.items:
@@ -183,7 +184,8 @@ class _Reading:
 
     def _value(self, event: Any, at: Position, path: Path) -> Any:
         if isinstance(event, yaml.AliasEvent):
-            self._problem(at, f"the alias *{event.anchor} is not read", hint="write the value out", path=path)
+            if path[-1:] != (_MERGE,):
+                self._problem(at, f"the alias *{event.anchor} is not read", hint="write the value out", path=path)
             return None
         self._marked(event, at, path)
         if isinstance(event, yaml.MappingStartEvent):

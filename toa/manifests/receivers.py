@@ -8,8 +8,9 @@ from toa.core.duration import parse_duration
 from toa.core.nearest import did_you_mean
 from toa.core.specs import OperationSpec, OperationType, ReceiverSpec
 from toa.exceptions import InvalidDuration
-from toa.manifests.fields import Fields
+from toa.manifests.fields import Fields, fits
 from toa.manifests.keys import RECEIVER as KEYS
+from toa.manifests.keys import RECEIVER_FORM
 from toa.manifests.names import a_type, name_problem, unknown
 from toa.manifests.place import Place
 from toa.manifests.problems import RECEIVER, UNKNOWN_OPERATION, WRONG_VALUE
@@ -31,6 +32,8 @@ def read_receivers(
     found = []
     for position, entry in enumerate(place.entries()):
         before = entry.report.errors()
+        if not fits(entry, RECEIVER_FORM):
+            continue
         parts = entry.name.split(".")
         if not 2 <= len(parts) <= 3 or any(name_problem(part) for part in parts):
             entry.error(f"'{entry.name}' is no event", hint="write namespace.component.event", id=RECEIVER, key=True)
@@ -75,7 +78,7 @@ def known_operation(
     """
     name = place.name if key else str(place.value)
     if name not in operations and name not in declared:
-        message, hint = unknown("operation", name, [*operations, *declared])
+        message, hint = unknown("operation", name, {*operations, *declared})
         place.error(message, hint=hint, id=UNKNOWN_OPERATION, key=key)
     return operations.get(name)
 

@@ -19,7 +19,7 @@ def endless(root: Mapping[str, Any]) -> tuple[str, ...] | None:
 
     A validator would follow it for ever. References that go into properties or items are fine: values end.
     """
-    for reference in _references(root):
+    for reference in sorted(_references(root)):
         if _returns(root, reference, (reference,)):
             return (*parts(reference), "$ref")
     return None

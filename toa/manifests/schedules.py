@@ -110,9 +110,11 @@ def _catch_up(place: Place | None) -> tuple[str, int, int]:
         return default.catch_up, default.each_max, default.each_window_ms
     if isinstance(place.value, str):
         return place.value, default.each_max, default.each_window_ms
+    before = place.report.errors()
     each = Fields(place, CATCH_UP).get("each")
     if each is None:
-        place.error("must be once, none or each", hint="{ each: { max: 100, window: 1d } }", id=WRONG_VALUE)
+        if place.report.errors() == before:
+            place.error("must be once, none or each", hint="{ each: { max: 100, window: 1d } }", id=WRONG_VALUE)
         return "each", default.each_max, default.each_window_ms
     fields = Fields(each, EACH)
     window = fields.get("window")

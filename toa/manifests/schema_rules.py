@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from toa.core.nearest import did_you_mean
 from toa.manifests.decimals import DIGITS, MAX_DIGITS, PLACES
 from toa.manifests.formats import FORMATS
-from toa.manifests.keywords import OURS
+from toa.manifests.keywords import KINDS_OF, OURS
 from toa.manifests.patterns import UnfitPattern, check_pattern
 from toa.manifests.pointers import resolve
 
@@ -21,7 +21,7 @@ Rule: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], Found]
 _BESIDE_REF = frozenset({"$ref", "definitions", "title", "description", "$comment"})
 
 
-def _kinds(schema: Mapping[str, Any]) -> tuple[str, ...]:
+def type_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
     kinds = schema.get("type", ())
     return (kinds,) if isinstance(kinds, str) else tuple(kinds)
 
@@ -33,7 +33,7 @@ def _format(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Found:
     known = FORMATS.get(name)
     if known is None:
         yield ("format",), f"no format is called '{name}'", did_you_mean(name, sorted(FORMATS))
-    elif set(_kinds(schema)) - {"null"} != {known.type}:
+    elif set(type_names(schema)) - {"null"} != {known.type}:
         yield ("format",), f"the format {name} goes with `type: {known.type}`", ""
 
 
@@ -74,7 +74,7 @@ def _reference(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Found:
     else:
         if not isinstance(found, (dict, bool)):
             yield ("$ref",), f"the $ref {reference!r} leads to something that is no schema", ""
-    for key in schema.keys() - _BESIDE_REF:
+    for key in sorted(schema.keys() - _BESIDE_REF):
         yield (key,), f"{key} beside $ref is ignored by draft-07", "put both under allOf"
 
 
@@ -93,6 +93,20 @@ def _bounds(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Found:
     for low, high in (*pairs, ("minProperties", "maxProperties")):
         if low in schema and high in schema and schema[low] > schema[high]:
             yield (high,), f"{high} is less than {low}: nothing fits", ""
+    if schema.get("enum") == []:
+        yield ("enum",), "an empty enum: nothing fits", ""
 
 
-RULES: tuple[Rule, ...] = (_format, _decimal, _pattern, _reference, _required, _bounds)
+def _idle(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Found:
+    kinds = type_names(schema)
+    for key in schema:
+        goes_with = KINDS_OF.get(key)
+        if kinds and goes_with and not goes_with & set(kinds):
+            yield (
+                (key,),
+                f"{key} says nothing about {' or '.join(kinds)}",
+                f"it goes with {' or '.join(sorted(goes_with))}",
+            )
+
+
+RULES: tuple[Rule, ...] = (_format, _decimal, _pattern, _reference, _required, _bounds, _idle)

@@ -163,9 +163,8 @@ class _Reading:
 
     def _check_state_origin(self, file: Path, function: Function) -> None:
         if _parameters(function) != ["state", "origin"] or isinstance(function, ast.AsyncFunctionDef):
-            self._problem(
-                file, function.lineno, f"{function.name} has another form", hint=f"def {function.name}(state, origin)"
-            )
+            hint = f"def {function.name}(state, origin)"
+            self._problem(file, function.lineno, f"{function.name} must take state and origin", hint=hint)
 
     def _parse(self, file: Path) -> ast.Module | None:
         try:

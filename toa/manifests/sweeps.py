@@ -10,7 +10,7 @@ from toa.core.query import parse_query
 from toa.core.specs import EntitySpec, OperationSpec, OperationType, QueryRule, Scope
 from toa.exceptions import InvalidInput, InvalidQuery
 from toa.manifests.fields import Fields
-from toa.manifests.indexes import serves
+from toa.manifests.indexes import serves, suggestion
 from toa.manifests.keys import SWEEP
 from toa.manifests.names import a_type
 from toa.manifests.place import Place
@@ -94,11 +94,11 @@ def read_sweep(
     fields = Fields(query, SWEEP)
     asked = {name: place.value for name, place in fields.entries.items()}
     if query.report.errors() == before:
-        _check_query(query, asked, entity)
+        _check_query(query, asked, entity, operation.name)
     return (asked, _input(query, given, operation)) if query.report.errors() == before else None
 
 
-def _check_query(query: Place, asked: Mapping[str, Any], entity: EntitySpec) -> None:
+def _check_query(query: Place, asked: Mapping[str, Any], entity: EntitySpec, operation: str) -> None:
     if not asked.keys() & {"id", "criteria"}:
         query.error("a sweep says which objects it calls", hint='criteria: "status==pending"', id=TARGET)
         return
@@ -112,7 +112,7 @@ def _check_query(query: Place, asked: Mapping[str, Any], entity: EntitySpec) -> 
     if parsed.criteria is not None and parsed.id is None and not serves(entity, parsed.criteria):
         query.at("criteria").warning(
             "no index serves these criteria: each call reads the whole table",
-            hint="declare entity.index with a `where` that the criteria contain",
+            hint=suggestion(operation, parsed.criteria),
             id=UNSERVED_CRITERIA,
         )
 
