@@ -11,6 +11,7 @@ from django.db.migrations.state import ModelState, ProjectState
 
 from toa.manifests import registry
 from toa.models import Entity
+from toa.runtime import bindings
 
 MANIFEST = """
 entity:
@@ -41,8 +42,11 @@ def package(tmp_path, monkeypatch):
         shutil.rmtree(folder)
         return project
 
+    packages = [spec.package for spec in registry.all().values()]
     yield state
     registry.reset()
+    registry.register(packages)
+    bindings.reset()
 
 
 def operations(before, after):

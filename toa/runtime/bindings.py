@@ -123,7 +123,8 @@ class Component:
 def model_of(spec: ComponentSpec) -> type[Entity]:
     """The Django model of a component with an entity."""
     for model in apps.get_models():
-        if issubclass(model, Entity) and model.component is spec:
+        # By package: the manifest may have been read again since the model was made.
+        if issubclass(model, Entity) and model.component is not None and model.component.package == spec.package:
             return model
     raise LookupError(
         f"{spec.locator} has an entity but no model:"
