@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,7 +109,7 @@ def test_every_operator_is_read(operator: Operator) -> None:
         (f"token=={HEX}", HEX),
         (f"token=={DASHED.upper()}", HEX),
         (f"token=={{{DASHED}}}", HEX),
-        (f"token==urn:uuid:{DASHED}", HEX),
+        (f"token==URN:uuid:{DASHED}", HEX),
         ("day==2028-02-29", date(2028, 2, 29)),
         ("seen==2026-03-01T09:00:00+01:00", datetime(2026, 3, 1, 8, tzinfo=UTC)),
         ("seen==2026-03-01T09:00:00.25Z", datetime(2026, 3, 1, 9, 0, 0, 250_000, tzinfo=UTC)),
@@ -210,6 +211,8 @@ def test_M13_unknown_selectors_are_refused_with_the_nearest_known(
         ("pay_by==253402300800000", 8),
         ("token==xyz", 7),
         ("token==0190b1f0-c6d8-7d0e-8b1a5d0c3a0f9e11", 7),
+        (f"token=={{{DASHED}", 7),
+        (f"token=={DASHED}}}", 7),
         ("day==2026-02-30", 5),
         ("day==20260201", 5),
         ("day==2026-02-01T00:00:00Z", 5),
@@ -396,3 +399,11 @@ def test_messages_do_not_repeat_a_long_value() -> None:
     message = refusal("quantity==" + "x" * 3000)[1]
     assert len(message) < 200
     assert re.search(r"x{40}…", message)
+
+
+def test_the_page_on_criteria_shows_refusals_as_they_are() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "criteria.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(.+)` \| (\d+) \| (.+?) \|(?: (.+))? \|$", page, re.MULTILINE)
+    assert len(rows) == 9
+    for text, position, message, hint in rows:
+        assert refusal(text) == (int(position), message, hint)

@@ -222,7 +222,10 @@ def test_criteria_serve_as_the_condition_of_a_partial_index() -> None:
     condition = to_q(parse_criteria(text, PROPERTIES), ORDER)
     index = Index(fields=["pay_by"], condition=condition, name="criteria_partial")
     written, imports = MigrationWriter.serialize(index)
-    assert "MemberComparison" in written and "import toa.models.json_members" in imports
+    # What `makemigrations` writes reads as an equal index, so that it finds no change the next time.
+    read: dict[str, Any] = {}
+    exec("\n".join([*imports, "from django.db import models", f"index = {written}"]), read)
+    assert read["index"].deconstruct() == index.deconstruct()
     store({"status": "pending", "customer": "m", "quantity": 2, "details": {"free": 1, "x": 0}, "pay_by": EPOCH})
     with connection.schema_editor() as editor:
         editor.add_index(Order, index)

@@ -83,7 +83,7 @@ def _of_column(kind: PropertyType, value: Any) -> Any:
         case PropertyType.DATE:
             return value if isinstance(value, date) else date.fromisoformat(value)
         case PropertyType.DATETIME:
-            moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+            moment = value if isinstance(value, datetime) else datetime.fromisoformat(value.upper())
             return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
         case PropertyType.UUID:
             return value if isinstance(value, str) else value.hex

@@ -25,10 +25,8 @@ _DATETIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
     r"(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
-_HEX = r"[0-9a-fA-F]"
 _UUID = re.compile(
-    rf"(?:urn:uuid:)?(?:{_HEX}{{32}}|{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"
-    rf"|\{{{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}\}})"
+    r"(?:urn:uuid:)?(?:[0-9a-f]{32}|(\{)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?(1)\}))", re.IGNORECASE
 )
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -139,7 +137,7 @@ def _moment(text: str, target: Target) -> int:
 def _uuid(text: str, target: Target) -> str:
     if not _UUID.fullmatch(text):
         raise Unfit("a UUID is 32 hex digits, with or without dashes")
-    return uuid.UUID(text).hex
+    return uuid.UUID(text.lower()).hex
 
 
 def _date(text: str, target: Target) -> date:

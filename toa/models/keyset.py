@@ -17,6 +17,7 @@ from django.db.models.functions import Collate
 from django.db.models.lookups import Exact, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
 from django.db.models.sql.compiler import SQLCompiler
 
+from toa.core.criteria_targets import key_type
 from toa.core.cursor import Cursor, SortKey
 from toa.core.specs import EntitySpec, PropertySpec, PropertyType
 
@@ -55,7 +56,7 @@ def column_of(spec: PropertySpec) -> str:
 def comparable(spec: PropertySpec) -> F | Collate:
     """The column as it is ordered."""
     column = F(column_of(spec))
-    return Collate(column, "C") if spec.type in TEXTS else column
+    return Collate(column, "C") if key_type(spec) in TEXTS else column
 
 
 def ordering(order: Sequence[SortKey], entity: EntitySpec) -> list[OrderBy]:

@@ -119,7 +119,7 @@ def _comparison(node: Comparison, spec: PropertySpec, now: datetime | None) -> Q
         return Q(MemberComparison(column, node.path, node.operator.value, node.type.value, tuple(values)))
     if node.type is PropertyType.MOMENT:
         return _moments(column, node.operator, values)
-    if node.operator in ORDERING and spec.type in TEXTS:
+    if node.operator in ORDERING and node.type in TEXTS:
         return Q(_ORDERED[node.operator](comparable(spec), values[0]))
     found = Q(**{f"{column}__{_SUFFIX[node.operator]}": values if node.operator in LISTS else values[0]})
     return ~found if node.operator in NEGATIVE else found
