@@ -86,7 +86,7 @@ def uuid_hex(text: str) -> str:
     """The 32 hex digits, lower case, of a UUID in any usual spelling. Text that is none comes back as it is."""
     if _HEX.fullmatch(text) or not is_uuid(text):
         return text
-    return UUID(text).hex
+    return UUID(text.lower()).hex
 
 
 FORMATS: Mapping[str, Format] = {
