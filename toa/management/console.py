@@ -1,0 +1,39 @@
+"""Where a verb of `manage.py toa` writes: sentences for a person, or one JSON document for a program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import OutputWrapper
+
+from toa.core.identity import plain
+
+
+class Console:
+    """Standard output and standard error of a command. `as_json` is whether `--json` was given."""
+
+    def __init__(self, out: OutputWrapper, err: OutputWrapper, *, as_json: bool) -> None:
+        self.out = out
+        self.err = err
+        self.as_json = as_json
+
+    def say(self, text: str = "") -> None:
+        """A line on standard output."""
+        self.out.write(text)
+
+    def complain(self, text: str) -> None:
+        """A line on standard error."""
+        self.err.write(text)
+
+    def document(self, value: Any) -> None:
+        """A JSON document. Decimals are written as text, UUIDs as 32 hex digits."""
+        self.out.write(json.dumps(value, indent=2, default=plain, ensure_ascii=False, allow_nan=False))
+
+    def facts(self, facts: Mapping[str, Any]) -> None:
+        """Names and values: a JSON object where one was asked for, else one line."""
+        if self.as_json:
+            self.out.write(json.dumps(dict(facts), default=plain))
+        else:
+            self.out.write(", ".join(f"{name} {value}" for name, value in facts.items()))

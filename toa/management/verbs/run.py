@@ -1,0 +1,22 @@
+"""`toa run`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from toa.management.console import Console
+from toa.management.running import Runner
+from toa.management.verbs import DONE
+
+HELP = "Do the work of beat and workers in this process, without a broker, until it is stopped."
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--threads", type=int, default=4, help="how many effects run side by side (default 4)")
+
+
+def run(options: Mapping[str, Any], console: Console) -> int:
+    Runner(options["threads"]).run()
+    return DONE
