@@ -25,7 +25,8 @@ if TYPE_CHECKING:
         Transient,
     )
     from toa.models.entity import Entity
-    from toa.runtime.calls import call, delay, send
+    from toa.runtime.calls import call
+    from toa.runtime.delaying import delay, send
 
 _HOMES = {
     "ComponentConfig": "toa.apps",
@@ -40,11 +41,11 @@ _HOMES = {
     "ToaError": "toa.exceptions",
     "Transient": "toa.exceptions",
     "call": "toa.runtime.calls",
-    "delay": "toa.runtime.calls",
+    "delay": "toa.runtime.delaying",
     "key": "toa.core.identity",
     "next_occurrence": "toa.core.recurrence",
     "period": "toa.core.period",
-    "send": "toa.runtime.calls",
+    "send": "toa.runtime.delaying",
 }
 
 __all__ = [

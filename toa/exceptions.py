@@ -16,6 +16,7 @@
     |  `- Refused               an Error reply, raised where `check=True` asked for it
     |- OperationFault           the operation broke its own declaration: a bug
     |- Transient                worth another try
+    |  |- Busy                  a row is held by somebody else
     |  `- LeaseLost             the lease of the calling effect is gone
     |- OutcomeUnknown           the connection was lost during COMMIT
     `- InvalidDuration, InvalidSchedule, InvalidZone, InvalidMoment, InvalidPeriod
@@ -126,6 +127,10 @@ class OperationFault(ToaError):
 
 class Transient(ToaError):
     """Worth another try: raise it in an effect to have the call come again with back-off."""
+
+
+class Busy(Transient):
+    """A row is held by somebody else, and this call does not wait for it."""
 
 
 class LeaseLost(Transient):

@@ -14,10 +14,10 @@ from toa.cadence.settling import settle, settle_error, settle_reply
 from toa.cadence.source import BACKSTOP_MS
 from toa.core.calling import Call, refuses_chain
 from toa.core.error import Error
-from toa.exceptions import NotAllowedHere, NotFound
+from toa.exceptions import Busy, NotAllowedHere, NotFound
 from toa.models import Outcome
 from toa.runtime import bindings, clock, settings
-from toa.runtime.deciding import Busy, decide
+from toa.runtime.deciding import decide
 from toa.runtime.requests import prepare, split
 from toa.runtime.table import Lock
 

@@ -81,6 +81,8 @@ class Intentions:
 
     armed: list[Armed] = field(default_factory=list)
     cancelled: list[UUID] = field(default_factory=list)
+    moved: dict[UUID, int] = field(default_factory=dict)
+    """New moments in epoch ms."""
 
     def __bool__(self) -> bool:
-        return bool(self.armed or self.cancelled)
+        return bool(self.armed or self.cancelled or self.moved)

@@ -1,33 +1,24 @@
-"""Storing calls to be made later: delays and sends."""
+"""Storing calls to be made later: what a delay or a send is, checked and written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import UUID
 
 from django.db import connections
 
 from toa.core.calling import Armed, Call, refuses_chain
-from toa.core.clock import GREATEST, to_datetime, to_moment
+from toa.core.clock import GREATEST, to_datetime
 from toa.core.duration import parse_duration
 from toa.core.identity import uuid7
 from toa.exceptions import InvalidInput, NotAllowedHere
 from toa.models import Outcome
 from toa.runtime import bindings, settings, waking
-from toa.runtime.journal import Settled, write_history
+from toa.runtime.journal import write_history
 from toa.runtime.requests import check_storable, split
 from toa.runtime.sql import insert_rows
-from toa.runtime.table import jsonb
-
-_TAKE_NAMED = (
-    "DELETE FROM toa_delay WHERE entity = %s AND name = %s RETURNING id, source, endpoint, due_at, attempt, cause"
-)
-# A leased row is being made: its cancellation is answered where the lease is known.
-_TAKE = (
-    "DELETE FROM toa_delay WHERE id = ANY(%s) AND token IS NULL"
-    " RETURNING id, source, endpoint, due_at, attempt, cause, entity"
-)
+from toa.runtime.table import Lock, jsonb
+from toa.runtime.withdrawing import Row, taken, withdraw
 
 
 def armed(
@@ -62,7 +53,7 @@ def armed(
         id=uuid7(),
         endpoint=endpoint,
         request={"input": given, "query": dict(query) if query is not None else None},
-        due=_due(now, interval, at),
+        due=due_moment(now, interval, at),
         overdue=overdue,
         name=key,
         unchained=unchained,
@@ -70,7 +61,8 @@ def armed(
     )
 
 
-def _due(now: int, interval: int | str | None, at: int | None) -> int:
+def due_moment(now: int, interval: int | str | None, at: int | None) -> int:
+    """When a call is due, epoch ms; raises InvalidInput unless exactly one of interval and moment is given."""
     if (interval is None) == (at is None):
         raise InvalidInput("a delay has either an interval or a moment", hint='interval="1h" or at=<epoch ms>')
     if at is not None:
@@ -84,65 +76,60 @@ def _due(now: int, interval: int | str | None, at: int | None) -> int:
     return due
 
 
-def store(delays: Iterable[Armed], call: Call, entity: str, now: int) -> None:
-    """Write the armed calls in the open transaction. One armed under a taken key settles the old one as replaced."""
-    rows: list[dict[str, Any]] = []
-    replaced: list[Settled] = []
+def take_named(delays: Sequence[Armed], entity: str, lock: Lock) -> list[Row]:
+    """Take away the calls whose names are armed again, in the open transaction; see `withdraw`."""
+    names = sorted({one.name for one in delays if one.name is not None})
+    return withdraw("c.entity = %s AND c.name = ANY(%s)", [entity, names], lock) if names else []
+
+
+def store(delays: Sequence[Armed], call: Call, entity: str, now: int) -> None:
+    """Write the armed calls in the open transaction, by one statement."""
     moment = to_datetime(now)
-    cause = {"endpoint": call.endpoint, "key": call.key, **({"entity": entity} if entity else {})}
-    with connections[settings.alias()].cursor() as cursor:
-        for one in delays:
-            if one.name is not None:
-                cursor.execute(_TAKE_NAMED, [entity, one.name])
-                replaced += [_taken(row, entity, Outcome.REPLACED, now) for row in cursor.fetchall()]
-            due = to_datetime(one.due)
-            chain = [] if one.unchained else list(call.hops())
-            rows.append(
-                {
-                    "id": one.id,
-                    "endpoint": one.endpoint,
-                    "request": jsonb(one.request),
-                    "due_at": due,
-                    "wake_at": due,
-                    "attempt": 0,
-                    "strikes": 0,
-                    "chain": chain,
-                    "cause": jsonb(cause),
-                    "created_at": moment,
-                    "source": one.source,
-                    "entity": entity,
-                    "name": one.name,
-                    "overdue_ms": one.overdue,
-                }
-            )
+    cause = jsonb({"endpoint": call.endpoint, "key": call.key, **({"entity": entity} if entity else {})})
+    chain = list(call.hops())
+    rows = [_row(one, entity, chain, cause, now) for one in _last_of_each_name(delays, entity, now)]
     insert_rows("toa_delay", rows)
-    write_history(replaced)
     if rows:
-        waking.after_commit(min(row["due_at"] for row in rows), moment)
+        waking.after_commit(min(row["wake_at"] for row in rows), moment)
 
 
-def cancel(identities: Iterable[UUID], now: int) -> int:
-    """Take back stored calls that have not begun, in the open transaction; returns how many there were."""
-    wanted = sorted(set(identities))
-    if not wanted:
-        return 0
-    with connections[settings.alias()].cursor() as cursor:
-        cursor.execute(_TAKE, [wanted])
-        taken = [_taken(row[:6], row[6], Outcome.CANCELLED, now) for row in cursor.fetchall()]
-    write_history(taken)
-    return len(taken)
-
-
-def _taken(row: Any, entity: str, outcome: Outcome, now: int) -> Settled:
-    identity, source, endpoint, due_at, attempt, cause = row
-    return Settled(
-        call=identity,
-        source=source,
-        endpoint=endpoint,
-        entity=entity,
-        outcome=outcome,
-        due=to_moment(due_at),
-        at=now,
-        attempt=attempt,
-        cause=cause,
+def _last_of_each_name(delays: Sequence[Armed], entity: str, now: int) -> list[Armed]:
+    """A name armed twice by one call: the later arming counts, the earlier one is replaced on the spot."""
+    last = {one.name: one for one in delays if one.name is not None}
+    kept = [one for one in delays if one.name is None or last[one.name] is one]
+    write_history(
+        [
+            taken(Row(one.id, one.source, one.endpoint, one.due, 0, None, entity), Outcome.REPLACED, now)
+            for one in delays
+            if one not in kept
+        ]
     )
+    return kept
+
+
+def _row(one: Armed, entity: str, chain: list[str], cause: Any, now: int) -> dict[str, Any]:
+    due = to_datetime(one.due)
+    return {
+        "id": one.id,
+        "endpoint": one.endpoint,
+        "request": jsonb(one.request),
+        "due_at": due,
+        # Never in the past: a look that starts where everything older is settled must find it.
+        "wake_at": to_datetime(max(one.due, now)),
+        "attempt": 0,
+        "strikes": 0,
+        "chain": [] if one.unchained else chain,
+        "cause": cause,
+        "created_at": to_datetime(now),
+        "source": one.source,
+        "entity": entity,
+        "name": one.name,
+        "overdue_ms": one.overdue,
+    }
+
+
+def exclusive(names: Sequence[str | None]) -> None:
+    """Keep two armings of one name apart where no entity's lock does, until the open transaction ends."""
+    with connections[settings.alias()].cursor() as cursor:
+        for name in sorted({name for name in names if name is not None}):
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 7))", [name])

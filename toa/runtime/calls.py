@@ -17,10 +17,11 @@ from toa.core.identity import derive
 from toa.core.query import KEYS as QUERY_KEYS
 from toa.core.specs import Concurrency, OperationType, Scope
 from toa.exceptions import Conflict, InvalidInput, NotAllowedHere, Refused
-from toa.runtime import arming, bindings, clock, once, settings
+from toa.runtime import bindings, clock, once, settings
 from toa.runtime.bindings import Operation
 from toa.runtime.context import CallingContext, EffectContext, TransitionContext
 from toa.runtime.deciding import checked_reply, decide
+from toa.runtime.delaying import Delays
 from toa.runtime.requests import Request, prepare
 from toa.runtime.selecting import project, select_many, select_one
 from toa.runtime.table import Lock
@@ -73,20 +74,6 @@ def call(
     return reply
 
 
-def send(endpoint: str, request: Mapping[str, Any] | None = None) -> str:
-    """Store a call that is due at once, in the caller's transaction; returns its id."""
-    return _store(fresh(""), endpoint, request, interval=0, source="send")
-
-
-def delay(endpoint: str, request: Mapping[str, Any] | None = None, *, overdue: int | None, **when: Any) -> str:
-    """Store a call to be made later, in the caller's transaction; returns its id.
-
-    `interval=` (ms, or text such as "1h") or `at=` (epoch ms); `overdue` is how many ms late it may still begin, null
-    for however late; `key=` names it, so that arming again under the name replaces it.
-    """
-    return _store(fresh(""), endpoint, request, overdue=overdue, **when)
-
-
 def execute(
     operation: Operation, input: Any, query: Mapping[str, Any] | None, call: Call, *, once: str | None = None
 ) -> Any:
@@ -131,7 +118,7 @@ def perform(operation: Operation, request: Request, call: Call) -> Any:
             f"{operation.endpoint} is an effect and a transaction is open around it",
             hint=f"have it called after the commit: toa.send({operation.endpoint!r}, …)",
         )
-    context = EffectContext(operation, call, _Nested(call), _store)
+    context = EffectContext(operation, call, _Nested(call), Delays)
     return _replied(operation, request.input, context)
 
 
@@ -214,14 +201,6 @@ def _replied(operation: Operation, *arguments: Any) -> Any:
     except Error as error:
         reply = error
     return checked_reply(operation, reply)
-
-
-def _store(parent: Call, endpoint: str, request: Mapping[str, Any] | None, **options: Any) -> str:
-    now = clock.clock().now()
-    one = arming.armed(parent, now, endpoint, request, **options)
-    with transaction.atomic(using=settings.alias()):
-        arming.store([one], parent, "", now)
-    return one.id.hex
 
 
 def _in_transaction() -> bool:

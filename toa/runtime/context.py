@@ -73,7 +73,7 @@ class Context:
 
 
 class Delays:
-    """`context.delay(…)`, `context.delay.cancel(id)`: intentions of a transition, written at its end."""
+    """`context.delay(…)`, `.cancel(id)`, `.move(id, …)`: intentions of a transition, written at its end."""
 
     def __init__(self, context: TransitionContext) -> None:
         self._context = context
@@ -108,6 +108,11 @@ class Delays:
     def cancel(self, identity: str) -> None:
         """Take a delay back when this transition commits, if it has not begun by then."""
         self._context._intentions.cancelled.append(delay_id(identity))
+
+    def move(self, identity: str, *, interval: int | str | None = None, at: int | None = None) -> None:
+        """Give a delay another moment when this transition commits, if it has not begun by then."""
+        moment = arming.due_moment(self._context.now(), interval, at)
+        self._context._intentions.moved[delay_id(identity)] = moment
 
 
 class TransitionContext(Context):
@@ -173,19 +178,19 @@ class CallingContext(Context):
 class EffectContext(CallingContext):
     """An effect may also store calls; each is committed at once."""
 
-    def __init__(self, operation: Operation, call: Call, invoke: Invoke, store: Callable[..., str]) -> None:
+    def __init__(self, operation: Operation, call: Call, invoke: Invoke, delays: Callable[[Call], Any]) -> None:
         super().__init__(operation, call, invoke)
-        self._store = store
+        self._delays = delays(call)
+
+    @property
+    def delay(self) -> Any:
+        """Store a call to be made later, cancel or move one; see `toa.delay`."""
+        return self._delays
 
     def send(self, endpoint: str, request: Mapping[str, Any] | None = None) -> str:
         """Store a call that is due at once; returns its id."""
-        return self._store(self._call, endpoint, request, interval=0, source="send")
-
-    def delay(
-        self, endpoint: str, request: Mapping[str, Any] | None = None, *, overdue: int | None, **when: Any
-    ) -> str:
-        """Store a call to be made later; `interval=` or `at=`, `key=`, `unchained=`; returns its id."""
-        return self._store(self._call, endpoint, request, overdue=overdue, **when)
+        identity: str = self._delays.send(endpoint, request)
+        return identity
 
 
 class Remote:

@@ -17,7 +17,7 @@ from toa.core.error import Error
 from toa.core.query import Query
 from toa.core.record import as_record
 from toa.core.specs import OperationType, Scope
-from toa.exceptions import InvalidInput, NotFound, OperationFault, PreconditionFailed
+from toa.exceptions import Busy, InvalidInput, NotFound, OperationFault, PreconditionFailed
 from toa.runtime import inherited
 from toa.runtime.bindings import Operation
 from toa.runtime.context import TransitionContext
@@ -25,10 +25,6 @@ from toa.runtime.requests import Request
 from toa.runtime.selecting import select_ids
 from toa.runtime.table import Lock, State
 from toa.runtime.writing import Entry, LostCreationRace, write
-
-
-class Busy(Exception):
-    """A row is held by somebody else, and this call does not wait for it."""
 
 
 def decide(
@@ -61,7 +57,7 @@ def _attempt(operation: Operation, request: Request, call: Call, lock: Lock, loc
     reply = _run(operation, request, entries, context)
     if isinstance(reply, Error):
         return reply
-    write(operation, entries, context._intentions, call, context.now())
+    write(operation, entries, context._intentions, call, context.now(), lock)
     return reply
 
 
@@ -76,7 +72,7 @@ def _entries(operation: Operation, query: Query | None, lock: Lock) -> list[Entr
         wanted = [query.id]
     found = table.fetch(wanted, lock) if wanted else {}
     if lock is Lock.SKIP and len(found) < len(wanted) and len(table.fetch(wanted)) > len(found):
-        raise Busy
+        raise Busy(f"{operation.component.locator}: a row is held by somebody else")
     if operation.spec.scope is Scope.ENTRIES:
         found = {identity: found[identity] for identity in wanted if identity in found}
     else:

@@ -11,10 +11,13 @@ from toa.core import draft as drafts
 from toa.core.calling import Call, Intentions, Lease
 from toa.core.draft import Draft
 from toa.exceptions import Conflict, InvalidInput, LeaseLost, OperationFault
+from toa.models import Outcome
 from toa.runtime import arming, settings
 from toa.runtime.bindings import Component, Operation
 from toa.runtime.events import Change, deliver
-from toa.runtime.table import State
+from toa.runtime.journal import write_history
+from toa.runtime.table import Lock, State
+from toa.runtime.withdrawing import move_ids, taken, withdraw_ids
 
 
 class LostCreationRace(Exception):
@@ -32,13 +35,19 @@ class Entry:
     """Insert even where the function changed nothing: a transition without a query."""
 
 
-def write(operation: Operation, entries: Sequence[Entry], intentions: Intentions, call: Call, now: int) -> list[Change]:
+def write(
+    operation: Operation, entries: Sequence[Entry], intentions: Intentions, call: Call, now: int, lock: Lock
+) -> list[Change]:
     """Write the differences; returns the changes that were made.
 
     A row that did not change keeps its VERSION and raises no event. Raises Conflict where a unique rule is broken,
-    OperationFault where a row does not fit its entity.
+    OperationFault where a row does not fit its entity, Busy where `lock` is SKIP and a stored call that is to be
+    taken back is held.
     """
     component = operation.component
+    entity = f"{component.locator}:{entries[0].draft['id']}" if len(entries) == 1 else component.locator
+    # First of all: with SKIP this may find a row held, and nothing may be written by then.
+    _withdraw(intentions, entity, now, lock)
     made: list[Change] = []
     try:
         for entry in entries:
@@ -51,13 +60,19 @@ def write(operation: Operation, entries: Sequence[Entry], intentions: Intentions
         raise _explained(component, error) from error
     if made:
         deliver(made, call)
-    if intentions:
-        entity = f"{component.locator}:{entries[0].draft['id']}" if len(entries) == 1 else component.locator
-        arming.cancel(intentions.cancelled, now)
-        arming.store(intentions.armed, call, entity, now)
+    arming.store(intentions.armed, call, entity, now)
     if call.lease is not None:
         check_lease(call.lease)
     return made
+
+
+def _withdraw(intentions: Intentions, entity: str, now: int, lock: Lock) -> None:
+    if not intentions:
+        return
+    settled = [taken(row, Outcome.CANCELLED, now) for row in withdraw_ids(intentions.cancelled, lock)]
+    settled += [taken(row, Outcome.REPLACED, now) for row in arming.take_named(intentions.armed, entity, lock)]
+    write_history(settled)
+    move_ids(intentions.moved, now, lock)
 
 
 def check_lease(lease: Lease) -> None:

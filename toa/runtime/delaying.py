@@ -1,0 +1,146 @@
+"""`toa.delay` and `toa.send`: storing, cancelling and moving calls outside transitions, with an exact answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import OperationalError, connections, transaction
+from psycopg import errors
+
+from toa.core.calling import Armed, Call, fresh
+from toa.core.clock import to_datetime, to_moment
+from toa.exceptions import Conflict, NotFound
+from toa.models import Delay, History, Outcome
+from toa.runtime import arming, clock, settings, waking
+from toa.runtime.context import delay_id
+from toa.runtime.journal import write_history
+from toa.runtime.table import Lock
+from toa.runtime.withdrawing import Row, taken
+from toa.runtime.writing import check_lease
+
+PATIENCE = "5s"
+"""Longest wait of a cancel or a move for a call that is being made at that moment."""
+
+BEING_MADE = "being made"
+ANSWERS: Mapping[str, str] = {
+    Outcome.MADE: "already made",
+    Outcome.CANCELLED: "already cancelled",
+    Outcome.EXPIRED: "expired",
+    Outcome.REFUSED: "refused",
+    Outcome.FAILED: "failed",
+    Outcome.REPLACED: "replaced",
+}
+"""What a cancel or a move answers about a call that is settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """Stored calls, on behalf of one call: an effect's, or that of plain code."""
+
+    _call: Call
+
+    def __call__(
+        self,
+        endpoint: str,
+        request: Mapping[str, Any] | None = None,
+        *,
+        overdue: int | None,
+        interval: int | str | None = None,
+        at: int | None = None,
+        key: str | None = None,
+        unchained: bool = False,
+    ) -> str:
+        """Store a call to be made later, in the caller's transaction; returns its id.
+
+        `interval` (ms, or text such as "1h") or `at` (epoch ms). `overdue` has no default: how many ms late the call
+        may still begin, null for however late. `key` names it: arming again under that name replaces it.
+        """
+        options = {"interval": interval, "at": at, "overdue": overdue, "key": key, "unchained": unchained}
+        return self._store(arming.armed(self._call, _now(), endpoint, request, **options))  # type: ignore[arg-type]
+
+    def send(self, endpoint: str, request: Mapping[str, Any] | None = None) -> str:
+        """Store a call that is due at once, in the caller's transaction; returns its id."""
+        return self._store(arming.armed(self._call, _now(), endpoint, request, interval=0, source="send"))
+
+    def cancel(self, identity: str) -> str:
+        """Take a stored call back. Once this answered `cancelled`, the call never begins.
+
+        Else the answer is `being made` (an effect runs: it keeps running, nothing it asks for counts any more, and
+        there is no further attempt), `already made`, `already cancelled`, `expired`, `refused`, `failed` or
+        `replaced`. Raises NotFound for an id that was never issued or is past the retention of the history, Conflict
+        where the call was held for five seconds.
+        """
+        return self._decide(delay_id(identity), None)
+
+    def move(self, identity: str, *, interval: int | str | None = None, at: int | None = None) -> str:
+        """Give a stored call another moment; answers `moved`, or why not, as `cancel` does."""
+        return self._decide(delay_id(identity), arming.due_moment(_now(), interval, at))
+
+    def _store(self, one: Armed) -> str:
+        now = _now()
+        with transaction.atomic(using=settings.alias()):
+            arming.exclusive([one.name])
+            replaced = arming.take_named([one], "", Lock.WAIT)
+            write_history([taken(row, Outcome.REPLACED, now) for row in replaced])
+            arming.store([one], self._call, "", now)
+            if self._call.lease is not None:
+                check_lease(self._call.lease)
+        return one.id.hex
+
+    def _decide(self, identity: UUID, moment: int | None) -> str:
+        try:
+            with transaction.atomic(using=settings.alias()):
+                with connections[settings.alias()].cursor() as cursor:
+                    cursor.execute("SELECT set_config('lock_timeout', %s, true)", [PATIENCE])
+                row = Delay.objects.using(settings.alias()).select_for_update().filter(id=identity).first()
+                answer = _settled(identity) if row is None else _changed(row, moment)
+                with connections[settings.alias()].cursor() as cursor:
+                    # A caller's transaction goes on after this; what it waits for is its own affair.
+                    cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
+            return answer
+        except OperationalError as error:
+            if isinstance(error.__cause__, errors.LockNotAvailable):
+                raise Conflict(f"the call {identity.hex} was held for {PATIENCE}; ask again") from error
+            raise
+
+
+delay = Delays(fresh(""))
+"""`toa.delay(…)`, `toa.delay.cancel(id)`, `toa.delay.move(id, …)`."""
+
+send = delay.send
+"""`toa.send(endpoint, request)`."""
+
+
+def _now() -> int:
+    return clock.clock().now()
+
+
+def _changed(row: Delay, moment: int | None) -> str:
+    """Decide a call whose row is there and locked."""
+    now = _now()
+    if row.token is None and moment is not None:
+        row.due_at = to_datetime(moment)
+        row.wake_at = to_datetime(max(moment, now))
+        row.attempt = 0
+        row.save(update_fields=["due_at", "wake_at", "attempt"])
+        waking.after_commit(row.wake_at, to_datetime(now))
+        return "moved"
+    if row.token is not None and moment is not None:
+        return BEING_MADE
+    running = row.token is not None
+    due = to_moment(row.due_at)
+    gone = Row(row.id, row.source, row.endpoint, due, row.attempt, row.cause, row.entity)
+    row.delete()
+    write_history([taken(gone, Outcome.CANCELLED, now, "while it was being made" if running else "")])
+    return BEING_MADE if running else "cancelled"
+
+
+def _settled(identity: UUID) -> str:
+    """What became of a call whose row is gone."""
+    line = History.objects.using(settings.alias()).filter(call=identity).order_by("-at", "-id").first()
+    if line is None:
+        raise NotFound(f"no stored call {identity.hex} is known; it was never issued, or its history is pruned")
+    return ANSWERS.get(line.outcome, line.outcome)
