@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
-from shop.importing import ORDER_COLUMNS, STOCK_COLUMNS, Outcome, import_orders, import_stock
+from shop.importing import ORDER_COLUMNS, STOCK_COLUMNS, Handled, Outcome, import_orders, import_stock
 from shop.lines import UnreadableFile
 from shop.reporting import Bar, Lines, Report, counted
 from shop.sheet import Row, Sheet
@@ -39,9 +40,11 @@ class Command(BaseCommand):
             default=(1, 1),
             help="take the K-th of every N lines: N processes share one file",
         )
+        parser.add_argument("--rate", type=_rate, metavar="N", help="place at most N rows a second")
         parser.add_argument("--json", action="store_true", help="print one JSON object; reasons go to stderr")
 
     def handle(self, *args: Any, file: Path, stock: bool, part: Part, **options: Any) -> None:
+        self._rate: float | None = options["rate"]
         try:
             with file.open("rb") as opened:
                 counts = self._import(file.name, opened, stock, part, options["json"])
@@ -66,10 +69,17 @@ class Command(BaseCommand):
         with self._report(name, file, as_json) as report:
             for column in sheet.ignored:
                 report.say(f"{name}: column {column!r} is not known and is ignored.")
-            for handled in (import_stock if stock else import_orders)(_share(sheet, part)):
+            for handled in self._paced((import_stock if stock else import_orders)(_share(sheet, part))):
                 counts[handled.outcome] += 1
                 report.row(handled)
         return counts
+
+    def _paced(self, rows: Iterable[Handled]) -> Iterator[Handled]:
+        begun = time.monotonic()
+        for number, handled in enumerate(rows, start=1):
+            yield handled
+            if self._rate is not None:
+                time.sleep(max(0.0, begun + number / self._rate - time.monotonic()))
 
     def _report(self, name: str, file: BufferedReader, as_json: bool) -> Report:
         out = self.stderr if as_json else self.stdout
@@ -82,6 +92,13 @@ def _part(text: str) -> Part:
     if found is None or int(found[1]) > int(found[2]):
         raise ArgumentTypeError(f"{text!r} is no part such as 1/2")
     return int(found[1]), int(found[2])
+
+
+def _rate(text: str) -> float:
+    rate = float(text)
+    if not 0 < rate < float("inf"):
+        raise ArgumentTypeError(f"{text!r} is no number of rows a second")
+    return rate
 
 
 def _share(rows: Iterable[Row], part: Part) -> Iterator[Row]:

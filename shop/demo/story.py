@@ -1,0 +1,131 @@
+"""The demo as it goes: orders come in, some are paid, the others come due, and meanwhile things break."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from shop.children import Child, beat, end_all, manage, worker
+from shop.demo.paying import Customers
+from shop.demo.screen import Screen
+from shop.demo.watching import Standing, Watcher
+from shop.demo.world import WINDOW_S, World
+from toa.cadence.processes import alive
+
+DATA = Path(settings.BASE_DIR) / "store" / "data"
+STOCK = DATA / "stock.csv"
+QUEUES = "toa,toa.calls,celery"
+WORKERS = ("worker-1", "worker-2")
+RATE = 24
+"""Orders a second that each of the two large imports places."""
+UP_WITHIN_S = 20.0
+"""How long beat and workers may take until they show a sign of life."""
+OVER_WITHIN_S = 45.0
+"""From the first process to the last settled call."""
+LOOK_S = 0.1
+
+
+class Story:
+    """Everything that the demo starts, and what it has seen."""
+
+    def __init__(self, world: World, screen: Screen) -> None:
+        self.customers = Customers(window_s=WINDOW_S)
+        self._world = world
+        self._screen = screen
+        self._watcher = Watcher()
+        self._crew: dict[str, Child] = {}
+        self._imports: list[Child] = []
+        # Each once so many orders have expired.
+        self._mishaps = [(40, self._kill_a_worker), (120, self._empty_the_broker)]
+
+    def tell(self) -> int:
+        """Let it happen until nothing is left to come; returns how many orders were placed.
+
+        Raises CommandError where it does not end in time, or a process dies that nobody killed.
+        """
+        give_up = time.monotonic() + OVER_WITHIN_S
+        try:
+            self._open()
+            while True:
+                self.customers.pay()
+                standing = self._watcher.standing()
+                self._screen.show(self._watcher.news(), standing)
+                self._check_crew()
+                self._go_wrong(standing)
+                if standing.at_rest and all(child.is_over() for child in self._imports):
+                    break
+                if time.monotonic() > give_up:
+                    raise CommandError(f"It did not come to rest within {OVER_WITHIN_S:g} s: {standing}.")
+                time.sleep(LOOK_S)
+            if self._mishaps:
+                raise CommandError(f"It came to rest before anything went wrong: {standing}.")
+            return sum(self._placed(child) for child in self._imports)
+        finally:
+            end_all([*self._crew.values(), *self._imports])
+
+    def _open(self) -> None:
+        self._start("beat", beat())
+        for name in WORKERS:
+            self._start(name, worker(name, QUEUES, 2))
+        stock = self._child("stock", manage("shop_import", "--stock", str(STOCK), "--json"))
+        try:
+            self._placed(stock)
+        finally:
+            stock.kill()
+        self._wait_for_crew()
+        self._screen.say(f"Beat and workers are up. Orders come in; each may be paid for {WINDOW_S} s.")
+        orders = str(DATA / "orders.csv")
+        for number, expiry in ((1, "sweep"), (2, "alarm")):
+            command = manage("shop_import", orders, "--part", f"{number}/2", "--rate", str(RATE), "--json")
+            self._imports.append(self._child(f"orders-{expiry}", command, TOA_SHOP_EXPIRY=expiry))
+        self._imports.append(self._child("orders-eu", manage("shop_import", str(DATA / "orders-eu.csv"), "--json")))
+
+    def _wait_for_crew(self) -> None:
+        give_up = time.monotonic() + UP_WITHIN_S
+        while len(alive("worker")) < len(WORKERS) or not alive("beat"):
+            self._check_crew()
+            if time.monotonic() > give_up:
+                raise CommandError(f"Beat and workers gave no sign of life within {UP_WITHIN_S:g} s.")
+            time.sleep(LOOK_S)
+
+    def _go_wrong(self, standing: Standing) -> None:
+        if self._mishaps and standing.expired >= self._mishaps[0][0]:
+            self._mishaps.pop(0)[1](standing)
+
+    def _kill_a_worker(self, standing: Standing) -> None:
+        victim = self._crew.pop("worker-1")
+        victim.kill()
+        self._screen.say(
+            f"SIGKILL to worker-1 (process {victim.pid}) while {standing.due} are due. Another one starts."
+        )
+        self._start("worker-3", worker("worker-3", QUEUES, 2))
+
+    def _empty_the_broker(self, standing: Standing) -> None:
+        keys = self._world.empty_broker()
+        self._screen.say(f"The broker is emptied ({keys} keys) while {standing.due} are due.")
+
+    def _check_crew(self) -> None:
+        for child in self._crew.values():
+            if child.is_over():
+                raise CommandError(f"{child.name} died by itself.\n{child.last_words()}")
+
+    def _placed(self, child: Child) -> int:
+        """What an import says that it placed, at its end."""
+        if child.end():
+            raise CommandError(f"The import {child.name} failed.\n{child.last_words()}")
+        summary = json.loads(child.last_words(1))
+        sentence = f"{Path(summary['file']).name}: {summary['created']} placed, {summary['refused']} refused"
+        self._screen.say(f"{sentence}; reasons are in {child.log}." if summary["refused"] else f"{sentence}.")
+        created: int = summary["created"]
+        return created
+
+    def _start(self, name: str, command: list[str]) -> None:
+        self._crew[name] = self._child(name, command)
+
+    def _child(self, name: str, command: list[str], **environment: str) -> Child:
+        log = self._world.logs / f"{name}.log"
+        return Child(name, command, environment={**self._world.environment, **environment}, log=log)

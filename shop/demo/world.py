@@ -1,0 +1,113 @@
+"""The demo's own world: a fresh database, a part of the broker, logs. The data of development stays as it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import redis
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.db import connection, connections
+from psycopg import sql
+
+from config import servers
+from shop.children import Child, manage
+
+WINDOW_S = 6
+"""How long an order of the demo may stay unpaid."""
+SWEEP_S = 1
+"""How often unpaid orders are swept in the demo."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Where the demo happens."""
+
+    database: str
+    prefix: str
+    """Before each name that the demo has in the broker."""
+    logs: Path
+    environment: Mapping[str, str]
+    """For the demo's processes."""
+
+    def empty_broker(self) -> int:
+        """Delete everything that the demo has in the broker; returns how many keys there were."""
+        with redis.Redis.from_url(self.environment["REDIS_URL"]) as client:
+            keys = list(client.scan_iter(match=f"{self.prefix}*", count=1000))
+            return client.delete(*keys) if keys else 0
+
+
+@contextmanager
+def own_world() -> Iterator[World]:
+    """Make the world anew, and point this process at its database. The database stays, to be looked at.
+
+    Raises CommandError where another demo runs on the same database server, or a database cannot be created.
+    """
+    home = connection.settings_dict["NAME"]
+    world = _world(f"{home}_demo")
+    with psycopg.connect(**_parameters(), autocommit=True) as keeper:
+        # Held until the end of the demo by this very session.
+        taken = keeper.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [world.database]).fetchone()
+        if not taken or not taken[0]:
+            raise CommandError(f"Another demo is running on the database {world.database}.")
+        _create(keeper, world.database)
+        connections.close_all()
+        settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = world.database
+        try:
+            world.empty_broker()
+            _migrate(world)
+            yield world
+        finally:
+            world.empty_broker()
+            connections.close_all()
+            settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = home
+
+
+def _world(database: str) -> World:
+    place = servers.here()
+    place.prepare()
+    logs = place.data / "demo"
+    logs.mkdir(exist_ok=True)
+    for log in logs.glob("*.log"):
+        log.unlink()
+    prefix = f"{database}:"
+    environment = {
+        **os.environ,
+        "DATABASE_URL": urlsplit(servers.database_url())._replace(path=f"/{database}").geturl(),
+        "REDIS_URL": servers.broker_url(),
+        "BROKER_PREFIX": prefix,
+        "TOA_SHOP_WINDOW": f"{WINDOW_S}s",
+        "TOA_SHOP_SWEEP": str(SWEEP_S),
+    }
+    return World(database=database, prefix=prefix, logs=logs, environment=environment)
+
+
+def _create(keeper: psycopg.Connection, database: str) -> None:
+    name = sql.Identifier(database)
+    try:
+        keeper.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
+        keeper.execute(sql.SQL("CREATE DATABASE {}").format(name))
+    except psycopg.Error as error:
+        raise CommandError(f"The demo needs a database of its own, {database}: {error}") from error
+
+
+def _migrate(world: World) -> None:
+    migrating = Child(
+        "migrate", manage("migrate", "--verbosity=0"), environment=world.environment, log=world.logs / "migrate.log"
+    )
+    try:
+        if migrating.end():
+            raise CommandError(f"The demo's database could not be migrated.\n{migrating.last_words()}")
+    finally:
+        migrating.kill()
+
+
+def _parameters() -> dict[str, object]:
+    parameters = connection.get_connection_params()
+    return {name: parameters[name] for name in ("dbname", "user", "password", "host", "port") if name in parameters}

@@ -1,0 +1,116 @@
+"""`manage.py shop_run`: web, workers and beat in one terminal, until Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from argparse import ArgumentParser
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from config import servers
+from shop.children import Child, Stopped, Stopping, beat, end_all, manage, worker
+from shop.supervising import Supervisor
+from shop.visiting import demo_login
+from store.orders.models import Order
+
+HOST = "127.0.0.1"
+UP_WITHIN_S = 30.0
+DATA = Path(settings.BASE_DIR) / "store" / "data"
+
+
+class Command(BaseCommand):
+    help = "Run the shop: web, workers and beat, with the admin at localhost, until Ctrl-C."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000), help="of the web (8000)")
+
+    def handle(self, *args: Any, port: int, **options: Any) -> None:
+        if not _is_free(port):
+            raise CommandError(
+                f"Port {port} is taken by another program. Stop it, or choose another: PORT=8001 make run"
+            )
+        executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            raise CommandError("The database is not up to date. Run `make setup`, or `manage.py migrate`.")
+        place = servers.here()
+        place.prepare()
+        self._logs = place.data / "run"
+        self._logs.mkdir(exist_ok=True)
+        supervisor = Supervisor(say=self._say)
+        try:
+            with Stopping():
+                self._run(supervisor, port)
+        except Stopped:
+            self._say("Stopping.")
+        finally:
+            supervisor.end()
+
+    def _run(self, supervisor: Supervisor, port: int) -> None:
+        web = ["-m", "gunicorn", "config.wsgi", "-b", f"{HOST}:{port}", "-w", "2", "--access-logfile", "-"]
+        for name, command in (
+            ("web", web),
+            ("worker", worker("ticks", "toa", 2)),
+            ("worker-calls", worker("calls", "toa.calls,celery", 2)),
+            ("beat", beat()),
+        ):
+            supervisor.keep(name, partial(self._child, name, command))
+        if not Order.objects.exists():
+            self._load()
+        self._wait_for_the_web(supervisor, port)
+        login = demo_login()
+        self._say(
+            f"The shop runs. Admin: http://localhost:{port}/admin/  user {login.name}, password {login.password}\n"
+            f"Logs: {self._logs}. Ctrl-C stops all of it."
+        )
+        while True:
+            supervisor.look()
+            time.sleep(0.2)
+
+    def _load(self) -> None:
+        """The shop's own orders: one half expires by the sweep, the other by an alarm for each."""
+        self._say("The shop is empty: its stock and orders are loaded.")
+        self._import("stock", "--stock", str(DATA / "stock.csv"))
+        for number, expiry in ((1, "sweep"), (2, "alarm")):
+            self._import(expiry, str(DATA / "orders.csv"), "--part", f"{number}/2", TOA_SHOP_EXPIRY=expiry)
+
+    def _import(self, name: str, *arguments: str, **environment: str) -> None:
+        loading = self._child(f"import-{name}", manage("shop_import", *arguments), **environment)
+        try:
+            if loading.end():
+                raise CommandError(f"The import failed; its log is {loading.log}.\n{loading.last_words()}")
+        finally:
+            end_all([loading])
+        self._say(f"  {loading.last_words(1)}")
+
+    def _wait_for_the_web(self, supervisor: Supervisor, port: int) -> None:
+        give_up = time.monotonic() + UP_WITHIN_S
+        while _is_free(port):
+            supervisor.look()
+            if time.monotonic() > give_up:
+                raise CommandError(f"The web does not come up; its log is {self._logs / 'web.log'}.")
+            time.sleep(0.1)
+
+    def _child(self, name: str, command: list[str], **environment: str) -> Child:
+        return Child(name, command, environment={**os.environ, **environment}, log=self._logs / f"{name}.log")
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
