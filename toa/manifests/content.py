@@ -49,8 +49,11 @@ def text(value: str) -> str:
     return value
 
 
-def guard(value: Any, depth: int) -> Any:
-    """Any JSON value as it is, tuples as lists and other mappings as dicts. Raises Unfit for what cannot be carried."""
+def guard(value: Any, depth: int, decimals: bool = False) -> Any:
+    """Any JSON value as it is, tuples as lists and other mappings as dicts. Raises Unfit for what cannot be carried.
+
+    `decimals` lets a `Decimal` pass that another part of the schema has read.
+    """
     kind = type(value)
     if kind is str:
         return text(value)
@@ -65,10 +68,15 @@ def guard(value: Any, depth: int) -> Any:
             raise Unfit.here(f"{value} is not a JSON number", 0)
         return value
     if isinstance(value, Mapping):
-        return walk_mapping(value, depth, {})
+        return walk_mapping(value, depth, {}, (lambda key: lenient) if decimals else None)
     if isinstance(value, (list, tuple)):
-        return walk_list(value, depth)
-    return _other(value, depth)
+        return walk_list(value, depth, (lambda index: lenient) if decimals else None)
+    return value if decimals and isinstance(value, Decimal) else _other(value, depth)
+
+
+def lenient(value: Any, depth: int) -> Any:
+    """`guard` that lets a `Decimal` pass."""
+    return guard(value, depth, decimals=True)
 
 
 def walk_mapping(

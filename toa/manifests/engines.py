@@ -35,6 +35,8 @@ def prepare(schema: Any) -> Any:
     if "$ref" in schema:
         return {"$ref": schema["$ref"], **_parts(schema, only=("definitions",))}
     result = {key: value for key, value in schema.items() if key not in _OURS} | _parts(schema)
+    if not isinstance(schema.get("items"), list):
+        result.pop("additionalItems", None)  # it has no meaning then, and one validator stumbles over it
     match schema.get("format"):
         case "decimal":
             del result["format"]
@@ -51,20 +53,18 @@ def _parts(schema: Mapping[str, Any], only: tuple[str, ...] = ()) -> dict[str, A
     for key, value in schema.items():
         if only and key not in only:
             continue
-        if key in SCHEMAS or key == "dependencies":
+        if key in SCHEMAS:
             found[key] = _either(value)
-        elif key in MAPPINGS_OF_SCHEMAS:
-            found[key] = {name: prepare(part) for name, part in value.items()}
+        elif key in MAPPINGS_OF_SCHEMAS or key == "dependencies":
+            found[key] = {name: _either(part) for name, part in value.items()}
         elif key in LISTS_OF_SCHEMAS:
             found[key] = [prepare(part) for part in value]
     return found
 
 
 def _either(value: Any) -> Any:
-    """`items` may be a list of schemas; `dependencies` holds schemas or lists of names."""
-    if isinstance(value, list):
-        return [prepare(part) for part in value]
-    return prepare(value)
+    """`items` may be a list of schemas, and `dependencies` hold schemas or lists of names, which stay."""
+    return [prepare(part) for part in value] if isinstance(value, list) else prepare(value)
 
 
 def _decimal(schema: Mapping[str, Any], result: dict[str, Any]) -> None:

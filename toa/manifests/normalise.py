@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from toa.manifests.content import Node, Unfit, guard, text, walk_list, walk_mapping
+from toa.manifests.content import Node, Unfit, guard, lenient, text, walk_list, walk_mapping
 from toa.manifests.decimals import DIGITS, PLACES, DecimalRule, UnfitDecimal
 from toa.manifests.formats import uuid_hex
 from toa.manifests.patterns import matcher
@@ -42,13 +42,15 @@ def normaliser(schema: Any) -> Node:
 class _Compiler:
     def __init__(self, root: Any) -> None:
         self.root = root
+        # Where several parts of a schema see one value, what one has read as a Decimal is nothing new to another.
+        self.guard: Node = lenient if _holds_key(root, ("allOf", "anyOf", "oneOf", "patternProperties")) else guard
         self.refs: dict[str, Node] = {}
         self.unsettled: list[Callable[[], None]] = []
         """What can be done only when every node exists: defaults pass through their own nodes."""
 
     def node(self, schema: Any) -> Node:
         if not isinstance(schema, Mapping):
-            return guard
+            return self.guard
         if "$ref" in schema:
             return self._ref(schema["$ref"])
         nodes = [self._own(schema)]
@@ -58,7 +60,7 @@ class _Compiler:
             # Only `null or this` says for certain what a value is to become.
             if len(others) == 1 and len(schema[choice]) == 2:
                 nodes.append(self.node(others[0]))
-        nodes = [node for node in nodes if node is not guard] or [guard]
+        nodes = [node for node in nodes if node is not self.guard] or [self.guard]
         return nodes[0] if len(nodes) == 1 else partial(_chain, nodes)
 
     def _ref(self, pointer: str) -> Node:
@@ -74,7 +76,7 @@ class _Compiler:
         return self.refs[pointer]
 
     def _own(self, schema: Mapping[str, Any]) -> Node:
-        leaf = _leaf(schema)
+        leaf = self._leaf(schema)
         of_object = self._object(schema, leaf) if any(key in schema for key in _OBJECT) else None
         return self._array(schema, of_object or leaf) if any(key in schema for key in _ARRAY) else of_object or leaf
 
@@ -109,6 +111,19 @@ class _Compiler:
             return partial(_walk_array, lambda index: first[index] if index < len(first) else further, otherwise)
         node = self.node(items)
         return partial(_walk_array, None if node is guard else lambda index: node, otherwise)
+
+    def _leaf(self, schema: Mapping[str, Any]) -> Node:
+        kinds = schema.get("type", ())
+        kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        match schema.get("format"):
+            case "decimal":
+                rule = DecimalRule(schema.get("digits", DIGITS), schema.get("places", PLACES))
+                return partial(_decimal, rule)
+            case "uuid":
+                return _uuid
+        if "integer" in kinds and "number" not in kinds:
+            return _integer
+        return _text if kinds == ("string",) else self.guard
 
 
 def _chain(nodes: list[Node], value: Any, depth: int) -> Any:
@@ -149,22 +164,6 @@ def _walk_array(node_at: Callable[[int], Node] | None, otherwise: Node, value: A
     return walk_list(value, depth, node_at)
 
 
-def _leaf(schema: Mapping[str, Any]) -> Node:
-    kinds = schema.get("type", ())
-    kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    match schema.get("format"):
-        case "decimal":
-            rule = DecimalRule(schema.get("digits", DIGITS), schema.get("places", PLACES))
-            return partial(_decimal, rule)
-        case "uuid":
-            return _uuid
-    if "integer" in kinds and "number" not in kinds:
-        return _integer
-    if kinds == ("string",):
-        return _text
-    return guard
-
-
 def _text(value: Any, depth: int) -> Any:
     return text(value) if type(value) is str else guard(value, depth)
 
@@ -189,3 +188,9 @@ def _uuid(value: Any, depth: int) -> Any:
     if isinstance(value, UUID):
         return value.hex
     return uuid_hex(text(value)) if type(value) is str else guard(value, depth)
+
+
+def _holds_key(value: Any, keys: tuple[str, ...]) -> bool:
+    if isinstance(value, Mapping):
+        return any(key in value for key in keys) or any(_holds_key(part, keys) for part in value.values())
+    return isinstance(value, list) and any(_holds_key(part, keys) for part in value)

@@ -75,7 +75,7 @@ class _Reading:
         return _Stop()
 
     def _text(self, source: bytes | str) -> str:
-        size = len(source)
+        size = len(source) if isinstance(source, bytes) else len(source.encode("utf-8", "surrogatepass"))
         if size > MAX_BYTES:
             raise self._stop(_START, f"the file has {size} bytes, more than {MAX_BYTES}", id=UNREADABLE)
         text = (self._decoded(source) if isinstance(source, bytes) else source).removeprefix("\ufeff")

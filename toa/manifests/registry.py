@@ -36,6 +36,12 @@ def register(packages: Iterable[str]) -> None:
         _load(package)
 
 
+def packages() -> tuple[str, ...]:
+    """The packages of all registered components, in the order of registration."""
+    with _lock:
+        return tuple(_registered)
+
+
 def all() -> Mapping[str, ComponentSpec]:
     """Every registered component by locator, in the order of registration. Of two with one locator, the first."""
     global _components
