@@ -4,6 +4,7 @@
 
     ToaError
     |- InvalidManifest          a manifest does not hold; carries its problems
+    |- InvalidConfiguration     values for a component's configuration do not fit its manifest
     |- UnknownEndpoint          no operation of that name
     |- CallError                the caller's mistake or a state the caller must handle
     |  |- InvalidInput          the input (or a delay's request) does not fit its schema
@@ -64,6 +65,17 @@ class InvalidManifest(ToaError):
     """A manifest does not hold. `problems` are all of them, each with its place."""
 
     def __init__(self, message: str, *, problems: Sequence[Any] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problems = tuple(problems)
+
+
+class InvalidConfiguration(ToaError):
+    """Values for a component's configuration do not fit its manifest.
+
+    `problems` are pairs: where the value was given (a setting, an environment variable), and the message.
+    """
+
+    def __init__(self, message: str, *, problems: Sequence[tuple[str, str]] = (), hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.problems = tuple(problems)
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from django.apps import apps
 
-from toa.core.record import Record, as_record
+from toa.core.record import Record
 from toa.core.specs import ComponentSpec, EventSpec, OperationSpec, OperationType, ReceiverSpec
-from toa.exceptions import InvalidInput, InvalidManifest
 from toa.manifests import registry
 from toa.manifests.schemas import Checker, compile_schema
 from toa.models import Entity
-from toa.runtime import inherited, settings
+from toa.runtime import inherited
+from toa.runtime.configuration import configuration_of
 from toa.runtime.table import Table
 
 Function = Callable[..., Any]
@@ -97,16 +97,8 @@ class Component:
 
     @cached_property
     def configuration(self) -> Record:
-        """Values from the settings over the manifest's defaults; raises InvalidManifest where they do not fit."""
-        given = settings.get("CONFIGURATION").get(self.locator, {})
-        try:
-            value = compile_schema({"type": "object", **self.spec.configuration}).check(dict(given))
-        except InvalidInput as problem:
-            raise InvalidManifest(
-                f"TOA['CONFIGURATION'][{self.locator!r}] does not fit the manifest: {problem}",
-                hint=f"see `configuration` in {self.spec.path}",
-            ) from problem
-        return Record(as_record(value))
+        """Values of the environment over the settings over the defaults; raises InvalidConfiguration."""
+        return configuration_of(self.spec)
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
