@@ -66,7 +66,8 @@ class Lines:
         for (what, endpoint, did), group in sorted(groups.items()):
             first = min(group, key=lambda one: one.due)
             self._print(
-                f"  {len(group):4} x {what:5} {endpoint:26} {did}; {_late(group)}first {first.whom}, due {_clock(first.due)}"
+                f"  {len(group):4} x {what:5} {endpoint:26} {did}; {_late(group)}"
+                f"first {first.whom}, due {_clock(first.due)}"
             )
 
     def _print(self, text: str) -> None:
