@@ -12,13 +12,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def toa_clock(request: pytest.FixtureRequest) -> Iterator[TestClock]:
+def toa_clock(db: None) -> Iterator[TestClock]:
     """A clock that the test sets and advances; what comes due on the way runs in time order.
 
-    Works with `db` and with `transactional_db`; asks for `db` where the test asked for neither.
+    It brings `db` with it; beside `transactional_db` that one counts. pytest-django makes those databases that
+    collected tests name as fixtures, so a database asked for while a test runs would be the one of development.
     """
-    if "transactional_db" not in request.fixturenames:
-        request.getfixturevalue("db")
     # Imported here: the plugin is loaded before Django is configured.
     from toa.testing.clock import standing_clock
 
