@@ -9,6 +9,7 @@ from pathlib import Path
 
 from toa.manifests.compile import FILENAME, Loaded, load_path
 from toa.manifests.crosscheck import cross_check
+from toa.manifests.identity import package_of
 from toa.manifests.problems import Problem, in_order
 
 _PASSED_OVER = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
@@ -35,7 +36,8 @@ def check(paths: Iterable[Path]) -> Checked:
 
     Receivers of components that are not below the paths cannot be checked; they are warnings.
     """
-    loaded = tuple(load_path(path) for path in find_manifests(paths))
+    paths = list(paths)
+    loaded = tuple(load_path(path, package_of(path.parent, *paths)) for path in find_manifests(paths))
     problems = [problem for one in loaded for problem in one.problems]
     return Checked(manifests=loaded, problems=in_order([*problems, *cross_check(loaded, complete=False)]))
 

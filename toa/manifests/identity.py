@@ -38,10 +38,11 @@ def component_names(fields: Fields, package: str) -> tuple[str, str] | None:
     return None if place.report.errors() > before else (namespace, name)
 
 
-def package_of(directory: Path) -> str:
+def package_of(directory: Path, *roots: Path) -> str:
     """The package of a directory, worked out from the directories above it.
 
-    Those with an `__init__.py` belong to it; so does one more without, if it lies below the working directory.
+    Those with an `__init__.py` belong to it; so does one more without, if it lies below the working directory or below
+    one of `roots`, where a project is.
     """
     directory = directory.resolve()
     parts = [directory.name]
@@ -49,8 +50,8 @@ def package_of(directory: Path) -> str:
     while (above / "__init__.py").is_file() and above.name.isidentifier():
         parts.insert(0, above.name)
         above = above.parent
-    root = Path.cwd().resolve()
-    if len(parts) == 1 and root in above.parents and above.name.isidentifier() and above.name not in _NOT_PACKAGES:
+    inside = any(root.resolve() in above.parents for root in (Path.cwd(), *roots))
+    if len(parts) == 1 and inside and above.name.isidentifier() and above.name not in _NOT_PACKAGES:
         parts.insert(0, above.name)
     return ".".join(parts)
 

@@ -200,7 +200,14 @@ EXPOSITION: Table = {
 
 RECEIVER_FORM = Key(kind=Kind.MAPPING, about="a receiver", holds=RECEIVER, short=(Kind.TEXT,))
 DEADLINE_FORM = Key(kind=Kind.MAPPING, about="a deadline", holds=DEADLINE, short=(Kind.TEXT,), null=True)
-EXPOSITION_FORM = Key(kind=Kind.MAPPING, about="an audience", holds=EXPOSITION, short=(Kind.TEXT,), null=True)
+EXPOSITION_FORM = Key(
+    kind=Kind.MAPPING,
+    about="an audience",
+    holds=EXPOSITION,
+    short=(Kind.TEXT,),
+    values=EXPOSITION["audience"].values,
+    null=True,
+)
 
 MANIFEST: Table = {
     "namespace": _text("unless given, the last but one part of the package"),
