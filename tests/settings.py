@@ -3,5 +3,11 @@
 from config.settings import *  # noqa: F403
 from config.settings import INSTALLED_APPS, TOA
 
-INSTALLED_APPS = [*INSTALLED_APPS, "tests.components.tallies", "tests.components.ledgers", "tests.components.beacons"]
+INSTALLED_APPS = [
+    *INSTALLED_APPS,
+    "tests.components.tallies",
+    "tests.components.ledgers",
+    "tests.components.beacons",
+    "tests.components.couriers",
+]
 TOA = {**TOA, "CONFIGURATION": {"components.tallies": {"step": 2}}}

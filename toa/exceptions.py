@@ -18,7 +18,9 @@
     |- OperationFault           the operation broke its own declaration: a bug
     |- Transient                worth another try
     |  |- Busy                  a row is held by somebody else
-    |  `- LeaseLost             the lease of the calling effect is gone
+    |  |- LeaseLost             the lease of the calling effect is gone
+    |  |- LockTaken             another call holds the lock, and went on holding it
+    |  `- LockLost              the lock lapsed while it was held
     |- OutcomeUnknown           the connection was lost during COMMIT
     `- InvalidDuration, InvalidSchedule, InvalidZone, InvalidMoment, InvalidPeriod
 """
@@ -147,6 +149,14 @@ class Busy(Transient):
 
 class LeaseLost(Transient):
     """The lease of the calling effect lapsed or was withdrawn; what it asked for was rolled back."""
+
+
+class LockTaken(Transient):
+    """Another call holds the lock, and held it for longer than this one waits."""
+
+
+class LockLost(Transient):
+    """The lock lapsed while it was held: another call may have held it meanwhile."""
 
 
 class OutcomeUnknown(ToaError):

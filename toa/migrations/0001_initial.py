@@ -135,6 +135,19 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Lock',
+            fields=[
+                ('key', models.CharField(help_text='`component:key`.', max_length=320, primary_key=True, serialize=False)),
+                ('token', models.UUIDField(help_text='Of the holder.')),
+                ('holder', models.CharField(help_text='The endpoint that holds it.', max_length=191)),
+                ('taken_at', toa.models.fields.MomentField()),
+                ('until', toa.models.fields.MomentField(help_text='When it lapses unless it is renewed.')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['until'], name='toa_lock_until')],
+            },
+        ),
+        migrations.CreateModel(
             name='Once',
             fields=[
                 ('digest', models.CharField(help_text='Of caller, endpoint and key.', max_length=64, primary_key=True, serialize=False)),

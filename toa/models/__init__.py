@@ -3,6 +3,7 @@
 from toa.models.calls import Delay, Delivery
 from toa.models.components import Component, Pulse
 from toa.models.entity import Entity
+from toa.models.locks import Lock
 from toa.models.processes import ClockOffset, Process
 from toa.models.records import Failure, History, Once, Outcome
 
@@ -14,6 +15,7 @@ __all__ = [
     "Entity",
     "Failure",
     "History",
+    "Lock",
     "Once",
     "Outcome",
     "Process",

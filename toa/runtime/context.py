@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from toa.core.record import Record
 from toa.exceptions import InvalidInput, NotAllowedHere
 from toa.runtime import arming, clock
 from toa.runtime.bindings import Operation
+from toa.runtime.locking import Held, locked
 
 Invoke = Callable[..., Any]
 """`(endpoint, input, query, once) -> reply`, on behalf of a call."""
@@ -191,6 +193,14 @@ class EffectContext(CallingContext):
         """Store a call that is due at once; returns its id."""
         identity: str = self._delays.send(endpoint, request)
         return identity
+
+    def lock(self, key: str, wait: int | str = 0) -> AbstractContextManager[Held]:
+        """Hold a key of this component across all replicas: `with context.lock("courier", wait="5s"):`.
+
+        For what is created in an outside system, never around entities. `wait` is ms or text; by default it does not
+        wait. See `toa.runtime.locking.locked` for what it raises.
+        """
+        return locked(self._operation, self._call, key, wait)
 
 
 class Remote:
