@@ -10,8 +10,9 @@ from django.db import OperationalError, connections, transaction
 from psycopg import errors
 
 from toa.cadence.live import LOCK_TIMEOUT, Kind, Live
-from toa.cadence.settling import settle, settle_error, settle_reply
+from toa.cadence.settling import settle, settle_error, settle_reply, strike
 from toa.cadence.source import BACKSTOP_MS
+from toa.core.allowance import TookTooLong
 from toa.core.calling import Call, refuses_chain
 from toa.core.error import Error
 from toa.exceptions import Busy, NotAllowedHere, NotFound
@@ -41,10 +42,10 @@ def fire(kind: Kind, live: Live) -> bool:
                 _make(kind, live, now)
     except (Busy, _Gone):
         return False
+    except TookTooLong as error:
+        return _strike(kind, live, str(error), now)
     except OperationalError as error:
-        if isinstance(error.__cause__, errors.LockNotAvailable):
-            return False
-        return _record(kind, live, error, now)
+        return not isinstance(error.__cause__, errors.LockNotAvailable) and _record(kind, live, error, now)
     except Exception as error:
         return _record(kind, live, error, now)
     return True
@@ -52,7 +53,8 @@ def fire(kind: Kind, live: Live) -> bool:
 
 def expired(live: Live, now: int) -> bool:
     """Whether it is too late to begin. Decided before the first try, never at a retry."""
-    return live.overdue is not None and not live.attempt and now > live.due + BACKSTOP_MS + live.overdue
+    tried = live.attempt or live.strikes
+    return live.overdue is not None and not tried and now > live.due + BACKSTOP_MS + live.overdue
 
 
 def call_of(live: Live) -> Call:
@@ -108,3 +110,8 @@ def _record(kind: Kind, live: Live, error: Exception, started: int) -> bool:
             return False
         settle_error(kind, live, error, operation, started, clock.clock().now())
     return True
+
+
+def _strike(kind: Kind, live: Live, why: str, started: int) -> bool:
+    with transaction.atomic(using=settings.alias()):
+        return kind.claim(live) and strike(kind, live, why, started, clock.clock().now())

@@ -11,7 +11,7 @@ from django.db import transaction
 from toa.cadence.firing import NOT_FOUND, call_of, check_chain, expired
 from toa.cadence.leases import renewed
 from toa.cadence.live import Kind, Live
-from toa.cadence.settling import fail, settle, settle_error, settle_reply
+from toa.cadence.settling import DIED, STRIKES, fail, settle, settle_error, settle_reply
 from toa.cadence.source import BACKSTOP_MS, Hint
 from toa.core.calling import Lease
 from toa.core.error import Error
@@ -23,20 +23,17 @@ from toa.runtime.requests import prepare, split
 
 logger = logging.getLogger("toa.cadence")
 
-STRIKES = 3
-"""Lapses of a lease after which the call is a failure: its process died each time."""
 
-
-def hint_due(kind: Kind, endpoints: list[str], limit: int) -> list[Hint]:
+def hint_due(kind: Kind, endpoints: list[str], limit: int, since: int | None) -> list[Hint]:
     """Move due effects on by the backstop and give a hint for each; those that struck out become failures."""
     if not endpoints:
         return []
     now = clock.clock().now()
     hints = []
     with transaction.atomic(using=settings.alias()):
-        for live in kind.push(endpoints, now + BACKSTOP_MS, limit):
+        for live in kind.push(endpoints, now + BACKSTOP_MS, limit, since):
             if live.strikes >= STRIKES:
-                fail(kind, live, "the process died running it", "", live.due, now)
+                fail(kind, live, DIED, "", live.due, now)
             else:
                 hints.append(Hint(kind.name, live.endpoint))
     return hints

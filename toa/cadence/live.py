@@ -64,25 +64,25 @@ class Kind:
 
     # -- finding --------------------------------------------------------------------------------------------
 
-    def horizon(self, endpoints: list[str]) -> tuple[str, list[Any]]:
+    def horizon(self, endpoints: list[str], since: int | None) -> tuple[str, list[Any]]:
         """Oldest due, newest due and next coming `wake_at` of these endpoints, as SQL with parameters."""
         now = clock.clock().expression()
         of = f"SELECT c.wake_at FROM {self.table} c WHERE c.endpoint = e.endpoint AND c.wake_at"
         sql = (
             f"SELECT min(h.due) AS due, max(h.newest) AS newest, min(h.coming) AS coming"
             f" FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL (SELECT"
-            f" ({of} <= {now} {self.heads} ORDER BY c.wake_at, c.id LIMIT 1) AS due,"
+            f" ({of} <= {now} {_from(since)} {self.heads} ORDER BY c.wake_at, c.id LIMIT 1) AS due,"
             f" ({of} <= {now} ORDER BY c.wake_at DESC, c.id DESC LIMIT 1) AS newest,"
             f" ({of} > {now} ORDER BY c.wake_at, c.id LIMIT 1) AS coming) h"
         )
         return sql, [endpoints]
 
-    def due(self, endpoints: list[str], quota: int) -> list[Live]:
+    def due(self, endpoints: list[str], quota: int, since: int | None) -> list[Live]:
         """What is due, oldest first, at most `quota` for each endpoint. Locks nothing."""
         sql = (
             f"SELECT d.* FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL"
             f" (SELECT {_COLUMNS}, {self.extra} FROM {self.table} c"
-            f" WHERE c.endpoint = e.endpoint AND c.wake_at <= {clock.clock().expression()} {self.heads}"
+            f" WHERE c.endpoint = e.endpoint AND c.wake_at <= {clock.clock().expression()} {_from(since)} {self.heads}"
             f" ORDER BY c.wake_at, c.id LIMIT %s) d ORDER BY d.wake_at, d.id"
         )
         return self._read(sql, [endpoints, quota])
@@ -100,7 +100,7 @@ class Kind:
             cursor.execute(sql, [found.id, to_datetime(found.wake), found.attempt, found.token])
             return cursor.fetchone() is not None
 
-    def push(self, endpoints: list[str], until: int, limit: int) -> list[Live]:
+    def push(self, endpoints: list[str], until: int, limit: int, since: int | None) -> list[Live]:
         """Move the wake moment of due leased calls on, so that each is hinted once; returns them as they are now.
 
         A token that is still there belongs to a run whose lease lapsed: it is taken away and counted as a strike.
@@ -108,7 +108,7 @@ class Kind:
         sql = (
             f"WITH taken AS MATERIALIZED (SELECT d.id FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL"
             f" (SELECT c.id, c.wake_at FROM {self.table} c WHERE c.endpoint = e.endpoint"
-            f" AND c.wake_at <= {clock.clock().expression()} {self.heads}"
+            f" AND c.wake_at <= {clock.clock().expression()} {_from(since)} {self.heads}"
             f" ORDER BY c.wake_at, c.id LIMIT %s FOR UPDATE SKIP LOCKED) d)"
             f" UPDATE {self.table} c SET wake_at = %s, token = NULL,"
             f" strikes = c.strikes + (c.token IS NOT NULL)::int"
@@ -144,6 +144,11 @@ class Kind:
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(f"DELETE FROM {self.table} WHERE id = %s", [live.id])
 
+    def count_strike(self, live: Live) -> None:
+        """Add a strike to a locked row."""
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(f"UPDATE {self.table} SET strikes = strikes + 1 WHERE id = %s", [live.id])
+
     def postpone(self, live: Live, wake: int | None, attempt: int) -> None:
         """Set when to look at a locked row next; null parks it."""
         with connections[settings.alias()].cursor() as cursor:
@@ -172,6 +177,11 @@ class Kind:
             token=token,
             **self.describe(extra),
         )
+
+
+def _from(since: int | None) -> str:
+    # Written into the statement as a constant: the planner then sees a range of the index.
+    return "" if since is None else f"AND c.wake_at >= '{to_datetime(since).isoformat()}'::timestamptz"
 
 
 def _json(value: Any) -> Any:

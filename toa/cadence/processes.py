@@ -25,11 +25,18 @@ ALIVE_MS = 15_000
 """A process whose heartbeat is older than this counts as gone, in ms."""
 FORGET_MS = 3_600_000
 """Rows older than this are removed by the next process that starts, in ms."""
+ACCUSED_MS = 7 * 24 * FORGET_MS
+"""The same of a process that died running something: its row is the evidence against that call."""
 
 _BEAT = """
-INSERT INTO toa_process (id, kind, host, pid, started_at, seen_at, skew_ms, running)
-VALUES (%s, %s, %s, %s, statement_timestamp(), statement_timestamp(), %s, '{}')
+INSERT INTO toa_process (id, kind, host, pid, started_at, seen_at, capacity, skew_ms, running)
+VALUES (%s, %s, %s, %s, statement_timestamp(), statement_timestamp(), %s, %s, '{}')
 ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, skew_ms = excluded.skew_ms
+"""
+
+_FORGET = """
+DELETE FROM toa_process
+ WHERE seen_at < statement_timestamp() - CASE running WHEN '{}' THEN %s ELSE %s END * interval '1 millisecond'
 """
 
 
@@ -39,8 +46,10 @@ class Heartbeat:
     Heartbeats are written by the database's own clock, not by one that tests have set.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, capacity: int = 0) -> None:
         self.kind = kind
+        self.capacity = capacity
+        """How many leased calls this process, with its children, runs side by side."""
         self.id = uuid4()
         self._last: float | None = None
         self._over = threading.Event()
@@ -53,11 +62,13 @@ class Heartbeat:
         first, self._last = self._last is None, time.monotonic()
         try:
             with connections[settings.alias()].cursor() as cursor:
-                cursor.execute(_BEAT, [self.id, self.kind, socket.gethostname()[:255], os.getpid(), clock.skew_ms()])
+                cursor.execute(
+                    _BEAT, [self.id, self.kind, socket.gethostname()[:255], os.getpid(), self.capacity, clock.skew_ms()]
+                )
                 if first:
                     cursor.execute(
-                        "DELETE FROM toa_process WHERE seen_at < statement_timestamp() - %s * interval '1 millisecond'",
-                        [FORGET_MS],
+                        _FORGET,
+                        [FORGET_MS, ACCUSED_MS],
                     )
         except Error as error:
             logger.warning("the heartbeat was not written: %s", error, extra={"action": "heartbeat_lost"})

@@ -35,7 +35,10 @@ class Pulses:
 
     name = "pulse"
 
-    def horizon(self) -> tuple[str, list[Any]]:
+    def lower(self, moment: int) -> None:
+        """Pulses are few: they are always looked at from the beginning."""
+
+    def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
         now = clock.clock().expression()
         sql = (
             f"SELECT min(p.wake_at) FILTER (WHERE p.wake_at <= {now}),"

@@ -18,6 +18,9 @@ logger = logging.getLogger("toa.cadence")
 
 ATTEMPTS = 3
 """Tries of a call whose operation does not say otherwise."""
+STRIKES = 3
+"""How often a call may take its process with it, or its time, before it is a failure."""
+DIED = "the process died running it"
 
 
 def settle(kind: Kind, live: Live, outcome: Outcome, code: str, started: int, now: int) -> None:
@@ -46,6 +49,23 @@ def settle_error(
         return None
     fail(kind, live, sentence(error), trace(error), started, now)
     return Outcome.FAILED
+
+
+def strike(kind: Kind, live: Live, why: str, started: int, now: int) -> bool:
+    """Count a strike against a call that the open transaction holds; true where it was the last one it has."""
+    if live.strikes + 1 >= STRIKES:
+        fail(kind, live, why, "", started, now)
+        return True
+    kind.count_strike(live)
+    logger.warning(
+        "%s %s, strike %d of %d",
+        live.endpoint,
+        why,
+        live.strikes + 1,
+        STRIKES,
+        extra={"action": "strike", "call": live.id.hex, "entity": live.entity},
+    )
+    return False
 
 
 def fail(kind: Kind, live: Live, error: str, traceback: str, started: int, now: int) -> None:

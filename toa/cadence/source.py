@@ -56,9 +56,13 @@ class Source(Protocol):
 
     name: str
 
-    def horizon(self) -> tuple[str, list[Any]]:
+    def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
         """SQL with parameters that gives one row of three moments, each or null: the oldest that is due, the newest
-        that is due, and the next to come."""
+        that is due, and the next to come. Where `since` is given, what is due before it may be left out."""
+        ...
+
+    def lower(self, moment: int) -> None:
+        """Something that woke at this moment (epoch ms) was seen, though it should have been settled: look there."""
         ...
 
     def step(self, limit: int, dispatch: Dispatch) -> Step:

@@ -43,12 +43,21 @@ class Horizon:
         return self.coming if self.due is None else self.due
 
 
-def horizon() -> Horizon:
-    """Look at all sources with one statement, by the database's clock."""
+def lower(moment: int) -> None:
+    """Have every source look from this moment (epoch ms) on: something old was seen that is still to be done."""
+    for one in SOURCES:
+        one.lower(moment)
+
+
+def horizon(since: int | None = None) -> Horizon:
+    """Look at all sources with one statement, by the database's clock.
+
+    With `since` what is due before that moment may be left out; see `toa.cadence.watermark`.
+    """
     parts: list[str] = []
     parameters: list[Any] = []
     for one in SOURCES:
-        sql, given = one.horizon()
+        sql, given = one.horizon(since)
         parts.append(f"({sql})")
         parameters += given
     union = " UNION ALL ".join(parts)

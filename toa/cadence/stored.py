@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toa.cadence.firing import fire
+from toa.cadence.guarding import fire_all
 from toa.cadence.leasing import hint_due, run_next
 from toa.cadence.live import Kind
 from toa.cadence.source import Dispatch, Step
+from toa.cadence.suspects import docket
+from toa.cadence.watermark import Watermark, unseen
 from toa.core.clock import to_moment
 from toa.core.specs import OperationType
 from toa.manifests import registry
+from toa.runtime import clock
 
 
 class StoredCalls:
@@ -20,28 +23,47 @@ class StoredCalls:
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
         self.name = kind.name
+        self._committed = Watermark()
+        self._leased = Watermark()
 
-    def horizon(self) -> tuple[str, list[Any]]:
+    def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
         committed, leased = known_endpoints()
-        return self.kind.horizon(committed + leased)
+        return self.kind.horizon(committed + leased, since)
+
+    def lower(self, moment: int) -> None:
+        self._committed.lower(moment)
+        self._leased.lower(moment)
 
     def step(self, limit: int, dispatch: Dispatch) -> Step:
         committed, leased = known_endpoints()
-        found = self.kind.due(committed, limit)
-        if len(found) >= limit:
-            dispatch.more()
-        settled = sum(fire(self.kind, live) for live in found)
-        hints = hint_due(self.kind, leased, limit)
-        for hint in hints:
-            dispatch.hint(hint)
-        return Step(
-            settled=settled + len(hints),
-            full=settled > 0 and len(found) >= limit,
-            locked=len(found) - settled,
-        )
+        return self._fire(committed, limit, dispatch) + self._hint(leased, limit, dispatch)
 
     def perform(self, endpoint: str, *, renew: bool) -> bool:
         return run_next(self.kind, endpoint, renew=renew)
+
+    def _fire(self, endpoints: list[str], limit: int, dispatch: Dispatch) -> Step:
+        now = clock.clock().now()
+        found = self.kind.due(endpoints, limit, self._committed.since(now))
+        more = unseen([(live.endpoint, live.wake) for live in found], limit)
+        if more:
+            dispatch.more()
+        fired = fire_all(self.kind, found, docket())
+        self._committed.raised(now, [*more, *(live.wake for live in found if live.id not in fired.settled)])
+        return Step(
+            settled=len(fired.settled),
+            full=bool(fired.settled and more) or fired.left > 0,
+            locked=len(found) - len(fired.settled) - fired.left,
+        )
+
+    def _hint(self, endpoints: list[str], limit: int, dispatch: Dispatch) -> Step:
+        now = clock.clock().now()
+        hints = hint_due(self.kind, endpoints, limit, self._leased.since(now))
+        for hint in hints:
+            dispatch.hint(hint)
+        full = len(hints) >= limit
+        if not full:
+            self._leased.raised(now, [])
+        return Step(settled=len(hints), full=full)
 
 
 def known_endpoints() -> tuple[list[str], list[str]]:

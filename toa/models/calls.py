@@ -53,12 +53,19 @@ class Delay(LiveCall):
     class Meta:
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_delay_claim"),
+            models.Index(fields=["endpoint"], condition=models.Q(token__isnull=False), name="toa_delay_leased"),
             models.Index(fields=["entity", "due_at"], name="toa_delay_entity"),
         ]
         constraints: ClassVar[list[Any]] = [
             models.UniqueConstraint(
-                fields=["entity", "name"], condition=models.Q(name__isnull=False), name="toa_delay_entity_name"
+                fields=["entity", "name"],
+                condition=models.Q(name__isnull=False),
+                name="toa_delay_entity_name",
             ),
+        ]
+        permissions: ClassVar[list[tuple[str, str]]] = [
+            ("cancel_delay", "Can cancel a stored call"),
+            ("move_delay", "Can give a stored call another moment, or have it made now"),
         ]
 
 
@@ -81,6 +88,7 @@ class Delivery(LiveCall):
         verbose_name_plural = "deliveries"
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_delivery_claim"),
+            models.Index(fields=["endpoint"], condition=models.Q(token__isnull=False), name="toa_delivery_leased"),
         ]
         constraints: ClassVar[list[Any]] = [
             # Also the index that finds whether an earlier one of the pair is still there.

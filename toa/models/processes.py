@@ -14,13 +14,14 @@ class Process(models.Model):
     """A beat, a worker or a `toa run`: its heartbeat, and the calls it is about to run."""
 
     id = models.UUIDField(primary_key=True)
-    kind = models.CharField(max_length=8, help_text="beat, worker or run.")
+    kind = models.CharField(max_length=8, help_text="beat, worker, run, or pass: a process that fires.")
     host = models.CharField(max_length=255)
     pid = models.IntegerField()
     started_at = MomentField()
     seen_at = MomentField()
+    capacity = models.IntegerField(default=0, help_text="How many leased calls it can run side by side.")
     skew_ms = models.BigIntegerField(default=0, help_text="This host's clock minus the database's.")
-    running = ArrayField(models.UUIDField(), default=list)
+    running = ArrayField(models.UUIDField(), default=list, help_text="The calls it is about to run, or died running.")
 
     class Meta:
         verbose_name_plural = "processes"

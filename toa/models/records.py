@@ -70,7 +70,14 @@ class Failure(models.Model):
     row = models.JSONField(help_text="The live row as it was, so that a retry is the same call.")
 
     class Meta:
-        indexes: ClassVar[list[Any]] = [models.Index(fields=["at"], name="toa_failure_at")]
+        indexes: ClassVar[list[Any]] = [
+            models.Index(fields=["at"], name="toa_failure_at"),
+            models.Index(fields=["call"], name="toa_failure_call"),
+        ]
+        permissions: ClassVar[list[tuple[str, str]]] = [
+            ("retry_failure", "Can have a failed call made again"),
+            ("discard_failure", "Can let a failed call go"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.endpoint}: {self.error}"

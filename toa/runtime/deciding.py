@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from toa.core import draft as drafts
+from toa.core.allowance import drawing
 from toa.core.calling import Call
 from toa.core.criteria import matches
 from toa.core.draft import Draft
@@ -124,12 +125,13 @@ def _recheck(operation: Operation, query: Query, entries: list[Entry], now: int)
 
 def _run(operation: Operation, request: Request, entries: list[Entry], context: TransitionContext) -> Any:
     try:
-        if operation.spec.type is OperationType.ASSIGNMENT:
-            reply = _assign(operation, request.input, entries[0].draft, context)
-        elif operation.spec.scope is Scope.ENTRIES:
-            reply = operation.function(request.input, [entry.draft for entry in entries], context)
-        else:
-            reply = operation.function(request.input, entries[0].draft, context)
+        with drawing():
+            if operation.spec.type is OperationType.ASSIGNMENT:
+                reply = _assign(operation, request.input, entries[0].draft, context)
+            elif operation.spec.scope is Scope.ENTRIES:
+                reply = operation.function(request.input, [entry.draft for entry in entries], context)
+            else:
+                reply = operation.function(request.input, entries[0].draft, context)
     except Error as error:
         reply = error
     return checked_reply(operation, reply)

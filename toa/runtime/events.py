@@ -82,7 +82,7 @@ def _delivery(change: Change, one: Raised, call: Call, happened: int) -> dict[st
         "version": change.state["VERSION"],
         "receiver": one.receiver.operation.component.locator,
         "position": one.receiver.spec.position,
-        "target": _target(one),
+        "target": _target(one.receiver, one.request),
     }
 
 
@@ -99,33 +99,47 @@ def _failure(change: Change, one: Raised, error: BaseException, moment: datetime
         "attempts": 0,
         "due_at": moment,
         "at": moment,
-        "row": jsonb({"event": one.event}),
+        # What a retry needs to evaluate it again.
+        "row": jsonb({"event": one.event, "state": change.state, "origin": change.origin}),
     }
 
 
+def evaluate_again(event: str, receiver: str, position: int, change: Change) -> tuple[dict[str, Any], str] | None:
+    """The request and target of a delivery that could not be made when its event was raised, or null where the code
+    of now says that there is nothing to deliver. Raises what the condition, payload or request raises."""
+    for found in change.component.events:
+        for one in found.receivers:
+            here = one.operation.component.locator, one.spec.position
+            if f"{change.component.locator}.{found.name}" == event and here == (receiver, position):
+                request = _evaluated(found, one, change)
+                return None if request is None else (request, _target(one, request))
+    return None
+
+
 def _raised(change: Change) -> Iterator[Raised]:
-    origin = None if change.origin is None else Record(change.origin)
-    state = Record(change.state)
     for event in change.component.events:
         locator = f"{change.component.locator}.{event.name}"
-        try:
-            if not _happened(event, state, origin):
-                continue
-            payload = state if event.payload is None else event.payload(state, origin)
-        except Exception as error:
-            for receiver in event.receivers:
-                yield Raised(event=locator, receiver=receiver, request=None, error=error)
-            continue
         for receiver in event.receivers:
             try:
-                if receiver.condition is not None and not receiver.condition(state, origin):
-                    continue
-                request = _request(receiver, change.state["id"], payload, state, origin)
-                check_storable(receiver.operation, request)
+                request = _evaluated(event, receiver, change)
             except Exception as error:
                 yield Raised(event=locator, receiver=receiver, request=None, error=error)
             else:
-                yield Raised(event=locator, receiver=receiver, request=request)
+                if request is not None:
+                    yield Raised(event=locator, receiver=receiver, request=request)
+
+
+def _evaluated(event: Event, receiver: Receiver, change: Change) -> dict[str, Any] | None:
+    """The request for a receiver, or null where the event did not happen or is not for it."""
+    origin = None if change.origin is None else Record(change.origin)
+    state = Record(change.state)
+    if not _happened(event, state, origin):
+        return None
+    if receiver.condition is not None and not receiver.condition(state, origin):
+        return None
+    request = _request(event, receiver, state, origin)
+    check_storable(receiver.operation, request)
+    return request
 
 
 def _happened(event: Event, state: Record, origin: Record | None) -> bool:
@@ -143,17 +157,18 @@ def _happened(event: Event, state: Record, origin: Record | None) -> bool:
             return True
 
 
-def _request(receiver: Receiver, source_id: Any, payload: Any, state: Record, origin: Record | None) -> dict[str, Any]:
+def _request(event: Event, receiver: Receiver, state: Record, origin: Record | None) -> dict[str, Any]:
     if receiver.request is not None:
         made = receiver.request(state, origin)
         return {"input": made.get("input"), "query": made.get("query")}
+    payload = dict(state) if event.payload is None else event.payload(state, origin)
     operation = receiver.operation.spec
     takes_query = operation.query is not QueryRule.ABSENT and operation.type is not OperationType.EFFECT
-    return {"input": payload, "query": {"id": source_id} if takes_query else None}
+    return {"input": payload, "query": {"id": state["id"]} if takes_query else None}
 
 
-def _target(one: Raised) -> str:
-    query = (one.request or {}).get("query") or {}
-    if one.receiver.operation.spec.scope in (Scope.ENTRY, Scope.CHANGESET) and "id" in query:
+def _target(receiver: Receiver, request: dict[str, Any] | None) -> str:
+    query = (request or {}).get("query") or {}
+    if receiver.operation.spec.scope in (Scope.ENTRY, Scope.CHANGESET) and "id" in query:
         return str(query["id"])
     return ""

@@ -10,6 +10,7 @@ import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from decimal import Decimal
 from enum import Enum
 from functools import cached_property
 from typing import Any
@@ -102,6 +103,15 @@ class Table:
         return {
             name: value if value is None or convert is None else convert(value)
             for name, convert, value in zip(self._names, self._read, row, strict=True)
+        }
+
+    def revived(self, stored: Mapping[str, Any] | None) -> State | None:
+        """Draft values from a state that was kept as JSON, where a decimal is text."""
+        if stored is None:
+            return None
+        decimals = {name for name, spec in self.properties.items() if spec.type is PropertyType.DECIMAL}
+        return {
+            name: Decimal(value) if name in decimals and value is not None else value for name, value in stored.items()
         }
 
     def blank(self, identity: Any) -> State:

@@ -15,12 +15,13 @@ from toa.runtime import settings
 from toa.runtime.journal import Settled
 from toa.runtime.table import Lock
 
-# A leased call is being made: no transition takes it back, and who arms its name again arms a second one.
-_LOCK = "SELECT c.id FROM toa_delay c WHERE {condition} ORDER BY c.id FOR UPDATE{skip}"
+_LOCK = "SELECT c.id, c.token FROM toa_delay c WHERE {condition} ORDER BY c.id FOR UPDATE{skip}"
+# A leased call is being made: nobody takes it back, and whoever arms its name again arms a second one.
+_FORGET_NAME = "UPDATE toa_delay SET name = NULL WHERE id = ANY(%s)"
 _DELETE = "DELETE FROM toa_delay WHERE id = ANY(%s) RETURNING id, source, endpoint, due_at, attempt, cause, entity"
 _MOVE = """
-UPDATE toa_delay d SET due_at = n.due, wake_at = greatest(n.due, %s), attempt = 0, name = d.name
-  FROM unnest(%s::uuid[], %s::timestamptz[]) AS n(id, due) WHERE d.id = n.id AND d.token IS NULL
+UPDATE toa_delay d SET due_at = n.due, wake_at = greatest(n.due, %s), attempt = 0
+  FROM unnest(%s::uuid[], %s::timestamptz[]) AS n(id, due) WHERE d.id = n.id
 """
 
 
@@ -37,30 +38,33 @@ class Row(NamedTuple):
 
 
 def withdraw(condition: str, parameters: Sequence[Any], lock: Lock) -> list[Row]:
-    """Delete the delays that fit the condition, in id order, and return them.
+    """Delete the delays that fit the condition and have not begun, in id order, and return them.
 
-    With `Lock.SKIP` nothing is waited for: raises Busy where one of them is held by somebody else.
+    One that is being made only loses its name. With `Lock.SKIP` nothing is waited for: raises Busy where one of them
+    is held by somebody else.
     """
-    identities = _locked(condition, parameters, lock)
-    if not identities:
-        return []
+    waiting, leased = _locked(condition, parameters, lock)
     with connections[settings.alias()].cursor() as cursor:
-        cursor.execute(_DELETE, [identities])
+        if leased:
+            cursor.execute(_FORGET_NAME, [leased])
+        if not waiting:
+            return []
+        cursor.execute(_DELETE, [waiting])
         return [Row(*row[:3], to_moment(row[3]), *row[4:]) for row in cursor.fetchall()]
 
 
 def withdraw_ids(identities: Sequence[UUID], lock: Lock) -> list[Row]:
     """Delete the delays of these ids that have not begun."""
-    return withdraw("c.id = ANY(%s) AND c.token IS NULL", [sorted(set(identities))], lock) if identities else []
+    return withdraw("c.id = ANY(%s)", [sorted(set(identities))], lock) if identities else []
 
 
 def move_ids(moments: Mapping[UUID, int], now: int, lock: Lock) -> None:
     """Give delays that have not begun a new moment, epoch ms."""
-    identities = _locked("c.id = ANY(%s) AND c.token IS NULL", [sorted(moments)], lock) if moments else []
-    if identities:
+    waiting, _ = _locked("c.id = ANY(%s)", [sorted(moments)], lock) if moments else ([], [])
+    if waiting:
         with connections[settings.alias()].cursor() as cursor:
-            due = [to_datetime(moments[identity]) for identity in identities]
-            cursor.execute(_MOVE, [to_datetime(now), identities, due])
+            due = [to_datetime(moments[identity]) for identity in waiting]
+            cursor.execute(_MOVE, [to_datetime(now), waiting, due])
 
 
 def taken(row: Row, outcome: Outcome, now: int, code: str = "") -> Settled:
@@ -79,13 +83,14 @@ def taken(row: Row, outcome: Outcome, now: int, code: str = "") -> Settled:
     )
 
 
-def _locked(condition: str, parameters: Sequence[Any], lock: Lock) -> list[UUID]:
+def _locked(condition: str, parameters: Sequence[Any], lock: Lock) -> tuple[list[UUID], list[UUID]]:
+    """Lock the rows; returns the ids of those that wait and of those that are being made."""
     skip = lock is Lock.SKIP
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(_LOCK.format(condition=condition, skip=" SKIP LOCKED" if skip else ""), parameters)
-        found = [row[0] for row in cursor.fetchall()]
+        found = cursor.fetchall()
         if skip:
             cursor.execute(f"SELECT count(*) FROM toa_delay c WHERE {condition}", parameters)
             if cursor.fetchone()[0] > len(found):
                 raise Busy("a stored call that is to be taken back is held by somebody else")
-    return found
+    return [row[0] for row in found if row[1] is None], [row[0] for row in found if row[1] is not None]

@@ -6,6 +6,7 @@ database does when a process dies, and nothing more is run.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -64,8 +65,20 @@ def crash(number: int | None = None, *, after: bool = False) -> Iterator[Stateme
         yield statements
 
 
-def places(act: Callable[[], object]) -> list[tuple[int, bool, str]]:
-    """Every place where `act` can crash, found by running it once: number, whether after it, and the statement."""
-    with crash() as statements:
-        act()
-    return [(number, after, sql) for number, sql in enumerate(statements.sent) for after in (False, True)]
+def everywhere(prepare: Callable[[], Callable[[], object]]) -> Iterator[str]:
+    """Die in every place of an action, one place later each time.
+
+    `prepare` makes a state of its own and returns the action on it. After each death its place is yielded, for the
+    caller to see that everything is put right. Ends when the action gets through.
+    """
+    for number in itertools.count():
+        for after in (False, True):
+            action = prepare()
+            try:
+                with crash(number, after=after) as statements:
+                    action()
+            except Crash:
+                connections[settings.alias()].close()
+                yield f"{'after' if after else 'before'} {number}: {statements.sent[number]}"
+            else:
+                return

@@ -1,0 +1,164 @@
+"""What a person does about a failure: have the same call tried again, or let it go."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+from uuid import UUID
+
+from django.db import connections, transaction
+
+from toa.core.clock import to_datetime, to_moment
+from toa.exceptions import Conflict, NotFound, UnknownEndpoint
+from toa.models import Delivery, Failure, Outcome
+from toa.runtime import bindings, clock, settings, waking
+from toa.runtime.events import Change, evaluate_again
+from toa.runtime.journal import Settled, write_history
+from toa.runtime.sql import insert_rows
+from toa.runtime.table import jsonb
+
+logger = logging.getLogger("toa.cadence")
+
+RETRY = "toa.retry_failure"
+"""The permission to retry."""
+DISCARD = "toa.discard_failure"
+"""The permission to discard."""
+
+AGAIN = "tried again"
+REMOVED = "the operation was removed"
+
+
+def retry(identity: UUID, by: str) -> str:
+    """Have a failed call made again, as the same call under the same key, with its attempts counted afresh.
+
+    A delivery goes back to the head of its pair. One whose operation the code no longer has is let go, so that what
+    waits behind it can pass; the answer says so. Raises NotFound where somebody else was quicker.
+    """
+    now = clock.clock().now()
+    with transaction.atomic(using=settings.alias()):
+        failure = _taken(identity)
+        try:
+            bindings.operation(failure.endpoint)
+        except UnknownEndpoint:
+            _let_go(failure, by, REMOVED, now)
+            answer = f"let go: {REMOVED}"
+        else:
+            requeue = _requeue_delivery if failure.source == "delivery" else _requeue_call
+            answer = requeue(failure, by, now)
+        moment = to_datetime(now)
+        waking.after_commit(moment, moment)
+    _log("retry", failure, by, answer)
+    return answer
+
+
+def discard(identity: UUID, by: str) -> str:
+    """Let a failed call go for good; what was parked behind it goes on. Raises NotFound where somebody was quicker."""
+    now = clock.clock().now()
+    with transaction.atomic(using=settings.alias()):
+        failure = _taken(identity)
+        _let_go(failure, by, "discarded", now)
+        moment = to_datetime(now)
+        waking.after_commit(moment, moment)
+    _log("discard", failure, by, "discarded")
+    return "discarded"
+
+
+def parked_behind(failure: Failure) -> int:
+    """How many deliveries wait behind a failed one."""
+    row = Delivery.objects.using(settings.alias()).filter(id=failure.call).first()
+    if row is None:
+        return 0
+    pair = Delivery.objects.using(settings.alias()).filter(
+        source=row.source, source_id=row.source_id, receiver=row.receiver
+    )
+    return pair.count() - 1
+
+
+def _taken(identity: UUID) -> Failure:
+    """The failure, deleted: of two operators at once the second finds nothing."""
+    failure = Failure.objects.using(settings.alias()).select_for_update().filter(id=identity).first()
+    if failure is None:
+        raise NotFound(f"no failure {identity.hex}: it never was, or somebody decided it already")
+    found = Failure.objects.using(settings.alias()).filter(id=identity)
+    found.delete()
+    return failure
+
+
+def _requeue_delivery(failure: Failure, by: str, now: int) -> str:
+    row = Delivery.objects.using(settings.alias()).select_for_update().filter(id=failure.call).first()
+    if row is None:
+        raise Conflict(f"the delivery of failure {failure.id.hex} is gone; discard the failure")
+    if "state" in failure.row:
+        request = evaluate_again(row.event, row.receiver, row.position, _change(row, failure.row))
+        if request is None:
+            _let_go(failure, by, "did not happen", now)
+            return "let go: by the present code there is nothing to deliver"
+        row.request, row.target = request
+    row.wake_at, row.attempt, row.strikes, row.token = to_datetime(now), 0, 0, None
+    row.save()
+    return AGAIN
+
+
+def _change(row: Delivery, kept: dict[str, Any]) -> Change:
+    component = bindings.component(row.source)
+    state = component.table.revived(kept["state"])
+    assert state is not None
+    return Change(component=component, origin=component.table.revived(kept["origin"]), state=state)
+
+
+def _requeue_call(failure: Failure, by: str, now: int) -> str:
+    row = failure.row
+    insert_rows(
+        "toa_delay",
+        [
+            {
+                "id": failure.call,
+                "endpoint": failure.endpoint,
+                "request": jsonb(failure.request),
+                "due_at": failure.due_at,
+                "wake_at": to_datetime(now),
+                "attempt": 0,
+                "strikes": 0,
+                "chain": row.get("chain", []),
+                "cause": jsonb({**(row.get("cause") or {}), "retried_by": by}),
+                "created_at": to_datetime(now),
+                "source": failure.source,
+                "entity": failure.entity,
+                # It may be late by now, through no fault of its own: whoever retries wants it made.
+                "overdue_ms": None,
+            }
+        ],
+    )
+    return AGAIN
+
+
+def _let_go(failure: Failure, by: str, code: str, now: int) -> None:
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute("DELETE FROM toa_delivery WHERE id = %s", [failure.call])
+    write_history(
+        [
+            Settled(
+                call=failure.call,
+                source=failure.source,
+                endpoint=failure.endpoint,
+                entity=failure.entity,
+                outcome=Outcome.CANCELLED,
+                code=f"{code}, by {by}",
+                due=to_moment(failure.due_at),
+                at=now,
+                attempt=failure.attempts,
+                cause=failure.row.get("cause"),
+            )
+        ]
+    )
+
+
+def _log(action: str, failure: Failure, by: str, answer: str) -> None:
+    logger.info(
+        "%s: failure of %s, by %s: %s",
+        action,
+        failure.endpoint,
+        by,
+        answer,
+        extra={"action": action, "call": failure.call.hex, "entity": failure.entity, "by": by},
+    )

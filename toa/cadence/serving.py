@@ -1,0 +1,19 @@
+"""Whether this process serves: a worker, or `toa run`, that fires for everybody and may die or be frozen doing so.
+
+Tests and single commands do not serve. They look at everything due without a watermark and keep no docket.
+"""
+
+from __future__ import annotations
+
+_serving = False
+
+
+def serve() -> None:
+    """From now on this process serves. Called once, where a worker process starts."""
+    global _serving
+    _serving = True
+
+
+def serves() -> bool:
+    """Whether `serve` was called in this process."""
+    return _serving

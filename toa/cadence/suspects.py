@@ -1,0 +1,91 @@
+"""Calls that take their process with them.
+
+Before user code runs, the ids of the calls it is run for are written into the process's row, on a connection of its
+own that commits at once, and cleared afterwards. An id that stands in another process's row, while the call's own row
+is free, was being run by a process that died.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import Error, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from toa.cadence.serving import serves
+from toa.runtime import settings
+
+_WRITE = """
+INSERT INTO toa_process (id, kind, host, pid, started_at, seen_at, capacity, skew_ms, running)
+VALUES (%s, 'pass', %s, %s, statement_timestamp(), statement_timestamp(), 0, 0, %s)
+ON CONFLICT (id) DO UPDATE SET running = excluded.running, seen_at = excluded.seen_at
+"""
+_ACCUSED = """
+SELECT DISTINCT r.id FROM toa_process p CROSS JOIN LATERAL unnest(p.running) AS r(id)
+ WHERE p.id <> %s AND p.running <> '{}' AND r.id = ANY(%s)
+"""
+_ACQUIT = "UPDATE toa_process SET running = array_remove(running, %s) WHERE id <> %s AND running @> ARRAY[%s]"
+
+
+class Docket:
+    """What one thread of this process is about to run."""
+
+    def __init__(self) -> None:
+        self.id = uuid4()
+        self.pid = os.getpid()
+        self._own: BaseDatabaseWrapper | None = None
+        self._written = False
+
+    def write(self, identities: Sequence[UUID]) -> None:
+        """Say what is about to run; committed at once. Saying nothing twice costs nothing."""
+        if not identities and not self._written:
+            return
+        self._execute(_WRITE, [self.id, socket.gethostname()[:255], self.pid, list(identities)])
+        self._written = bool(identities)
+
+    def accused(self, identities: Sequence[UUID]) -> set[UUID]:
+        """Which of these calls some other process was about to run, and has not said that it is done with."""
+        if not identities:
+            return set()
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(_ACCUSED, [self.id, list(identities)])
+            return {row[0] for row in cursor.fetchall()}
+
+    def acquit(self, identity: UUID) -> None:
+        """Take a call off every other process's row, in the open transaction, once the strike is counted."""
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(_ACQUIT, [identity, self.id, identity])
+
+    def _execute(self, sql: str, parameters: list[Any]) -> None:
+        if self._own is None:
+            self._own = connections[settings.alias()].copy()
+        try:
+            with self._own.cursor() as cursor:
+                cursor.execute(sql, parameters)
+        except Error:
+            self._own.close()
+            raise
+
+    def close(self) -> None:
+        """Take the row away and give the connection back, at the end of the thread or process."""
+        if self._own is not None:
+            self._execute("DELETE FROM toa_process WHERE id = %s", [self.id])
+            self._own.close()
+
+
+_local = threading.local()
+
+
+def docket() -> Docket | None:
+    """This thread's docket, a new one after a fork; null in a process that does not serve."""
+    if not serves():
+        return None
+    found: Docket | None = getattr(_local, "docket", None)
+    if found is None or found.pid != os.getpid():
+        found = _local.docket = Docket()
+    return found
