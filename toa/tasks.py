@@ -2,52 +2,79 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_process_init, worker_ready, worker_shutdown
+from celery.signals import worker_process_init, worker_process_shutdown, worker_ready, worker_shutdown
 from django.db import connections
 
+from toa.cadence import sources, suspects
 from toa.cadence.passes import perform, run_pass
-from toa.cadence.processes import Heartbeat
+from toa.cadence.processes import Heartbeat, stands_down
+from toa.cadence.serving import serve
 from toa.cadence.sessions import prepare_session
 from toa.cadence.source import Hint
+from toa.cadence.tick import TICK, TICK_EXPIRES_S
 
-TICK_EXPIRES_S = 30
-"""A tick that waited longer is dropped: a later one does its work."""
+logger = logging.getLogger("toa.tasks")
+
+CALLS_QUEUE = "toa.calls"
+"""The queue of leased calls; a worker that consumes it counts among those that can run them."""
 
 
 class _Broker:
     """Sends hints and ticks as messages; a broker that is away costs punctuality only."""
 
     def hint(self, hint: Hint) -> None:
-        call.apply_async((hint.source, hint.endpoint), retry=False)
+        self._send(call, hint.source, hint.endpoint)
 
     def more(self) -> None:
-        tick.apply_async(retry=False)
+        self._send(tick)
+
+    def _send(self, task: Any, *arguments: Any) -> None:
+        try:
+            task.apply_async(arguments, retry=False)
+        except Exception as error:  # whatever the transport raises: the call is in the database
+            logger.warning("%s was not sent: %s", task.name, error, extra={"action": "message_lost"})
 
 
-@shared_task(name="toa.tick", expires=TICK_EXPIRES_S, acks_late=True, ignore_result=True)
-def tick() -> None:
-    """Make one pass over everything that is due, and ask for another where there was more."""
+@shared_task(name=TICK, expires=TICK_EXPIRES_S, acks_late=True, ignore_result=True)
+def tick(since: int | None = None) -> None:
+    """Make one pass over everything that is due, and ask for another where there was more.
+
+    `since` (epoch ms) says that beat saw something due that is as old as that.
+    """
+    if stands_down():
+        return
+    serve()
     prepare_session()
+    if since is not None:
+        sources.lower(since)
     run_pass(_Broker())
 
 
 @shared_task(name="toa.call", acks_late=True, ignore_result=True)
 def call(source: str, endpoint: str) -> None:
-    """Claim the oldest waiting call of an endpoint and run it under a lease."""
+    """Claim the oldest waiting call of an endpoint and run it under a lease; ask for the next where one waits."""
+    if stands_down():
+        return
     prepare_session()
-    perform(Hint(source, endpoint))
+    hint = Hint(source, endpoint)
+    if perform(hint) and sources.source(source).waiting(endpoint):
+        _Broker().hint(hint)
 
 
 _heartbeat: Heartbeat | None = None
 
 
 @worker_ready.connect
-def _worker_ready(**_: Any) -> None:
+def _worker_ready(sender: Any = None, **_: Any) -> None:
     global _heartbeat
-    _heartbeat = Heartbeat("worker")
+    queues = getattr(getattr(sender, "task_consumer", None), "queues", ())
+    runs_calls = any(getattr(queue, "name", "") == CALLS_QUEUE for queue in queues)
+    concurrency = int(getattr(getattr(sender, "controller", None), "concurrency", 0) or 1)
+    _heartbeat = Heartbeat("worker", capacity=concurrency if runs_calls else 0)
     _heartbeat.start()
 
 
@@ -61,6 +88,9 @@ def _worker_shutdown(**_: Any) -> None:
 def _worker_process_init(**_: Any) -> None:
     # A connection that was open before the fork belongs to the parent.
     for connection in connections.all(initialized_only=True):
-        connection.inc_thread_sharing()
         connection.connection = None
-        connection.dec_thread_sharing()
+
+
+@worker_process_shutdown.connect
+def _worker_process_shutdown(**_: Any) -> None:
+    suspects.close()

@@ -11,6 +11,7 @@ from django.db import transaction
 from toa.cadence.firing import NOT_FOUND, call_of, check_chain, expired
 from toa.cadence.leases import renewed
 from toa.cadence.live import Kind, Live
+from toa.cadence.processes import most_at_once
 from toa.cadence.settling import DIED, STRIKES, fail, settle, settle_error, settle_reply
 from toa.cadence.source import BACKSTOP_MS, Hint
 from toa.core.calling import Lease
@@ -43,6 +44,8 @@ def run_next(kind: Kind, endpoint: str, *, renew: bool) -> bool:
     """Claim the oldest waiting call of the endpoint and run it; false where there is none."""
     operation = bindings.operation(endpoint)
     now = clock.clock().now()
+    if kind.leased(endpoint) >= most_at_once():
+        return False  # it is hinted again in a second, and by each that ends before
     with transaction.atomic(using=settings.alias()):
         live = kind.lease(endpoint, uuid4(), now, now + operation.spec.lease_ms, BACKSTOP_MS)
         if live is None:

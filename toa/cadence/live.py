@@ -129,6 +129,27 @@ class Kind:
         found = self._read(sql, limits)
         return found[0] if found else None
 
+    def waiting(self, endpoint: str, ahead: int) -> bool:
+        """Whether a call of the endpoint is due and not leased."""
+        now = clock.clock().expression()
+        sql = (
+            f"SELECT 1 FROM {self.table} c WHERE c.endpoint = %s AND c.token IS NULL AND c.due_at <= {now}"
+            f" AND c.wake_at <= {now} + %s * interval '1 millisecond' {self.heads} ORDER BY c.wake_at, c.id LIMIT 1"
+        )
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(sql, [endpoint, ahead])
+            return cursor.fetchone() is not None
+
+    def leased(self, endpoint: str) -> int:
+        """How many calls of the endpoint are being run under a lease that holds."""
+        sql = (
+            f"SELECT count(*) FROM {self.table} c WHERE c.endpoint = %s AND c.token IS NOT NULL"
+            f" AND c.wake_at > {clock.clock().expression()}"
+        )
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(sql, [endpoint])
+            return int(cursor.fetchone()[0])
+
     def hold(self, leased: Live) -> bool:
         """Lock the row of a leased call for its settlement; false where the token is not ours any more."""
         with connections[settings.alias()].cursor() as cursor:

@@ -25,6 +25,10 @@ ALIVE_MS = 15_000
 """A process whose heartbeat is older than this counts as gone, in ms."""
 FORGET_MS = 3_600_000
 """Rows older than this are removed by the next process that starts, in ms."""
+UNKNOWN_CAPACITY = 1_000
+"""What is assumed before the first heartbeat of a worker."""
+WARN_MS, STAND_DOWN_MS = 1_000, 5_000
+"""How far this host's clock may be off the database's before it is said, and before the process stands down, in ms."""
 ACCUSED_MS = 7 * 24 * FORGET_MS
 """The same of a process that died running something: its row is the evidence against that call."""
 
@@ -96,6 +100,43 @@ class Heartbeat:
             if self._over.wait(EVERY_S):
                 break
         connections[settings.alias()].close()
+
+
+def stands_down() -> bool:
+    """Whether this host's clock is so far from the database's that the process had better do nothing.
+
+    Nothing would run early: due is decided by the database. But a host whose clock is wrong by seconds is broken in a
+    way that its leases, time-outs and logs are not made for.
+    """
+    try:
+        clock.clock().now()  # samples the database's clock where the last sample is old
+    except Error:
+        return False  # without a database there is nothing to do wrong
+    skew = clock.skew_ms()
+    if abs(skew) > STAND_DOWN_MS:
+        logger.error(
+            "this host's clock is %d ms off the database's: standing down", skew, extra={"action": "stand_down"}
+        )
+        return True
+    if abs(skew) > WARN_MS:
+        logger.warning("this host's clock is %d ms off the database's", skew, extra={"action": "skew"})
+    return False
+
+
+def most_at_once() -> int:
+    """How many calls of one endpoint may run side by side: half of what all workers together can run.
+
+    An endpoint whose calls hang therefore leaves room for the others. Where no worker is known, as in tests, one
+    process runs them one after another anyway.
+    """
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(sum(capacity), 0) FROM toa_process"
+            " WHERE capacity > 0 AND seen_at > statement_timestamp() - %s * interval '1 millisecond'",
+            [ALIVE_MS],
+        )
+        capacity = int(cursor.fetchone()[0])
+    return max(1, capacity // 2) if capacity else UNKNOWN_CAPACITY
 
 
 def alive(kind: str) -> list[Process]:

@@ -65,6 +65,10 @@ class Pulses:
             dispatch.hint(hint)
         return Step(settled=len(found), full=len(found) >= limit)
 
+    def waiting(self, endpoint: str) -> bool:
+        """A pulse has one call at a time."""
+        return False
+
     def perform(self, endpoint: str, *, renew: bool) -> bool:
         operation = bindings.operation(endpoint)
         pulse = _lease(operation)

@@ -69,6 +69,10 @@ class Source(Protocol):
         """Fire up to `limit` due calls that commit with their settlement; dispatch hints for leased ones."""
         ...
 
+    def waiting(self, endpoint: str) -> bool:
+        """Whether a leased call of the endpoint waits to be claimed now."""
+        ...
+
     def perform(self, endpoint: str, *, renew: bool) -> bool:
         """Claim the oldest waiting leased call of the endpoint and run it; false where there is none."""
         ...

@@ -8,7 +8,7 @@ from typing import Any
 from toa.cadence.guarding import fire_all
 from toa.cadence.leasing import hint_due, run_next
 from toa.cadence.live import Kind
-from toa.cadence.source import Dispatch, Step
+from toa.cadence.source import BACKSTOP_MS, Dispatch, Step
 from toa.cadence.suspects import docket
 from toa.cadence.watermark import Watermark, unseen
 from toa.core.clock import to_moment
@@ -37,6 +37,9 @@ class StoredCalls:
     def step(self, limit: int, dispatch: Dispatch) -> Step:
         committed, leased = known_endpoints()
         return self._fire(committed, limit, dispatch) + self._hint(leased, limit, dispatch)
+
+    def waiting(self, endpoint: str) -> bool:
+        return self.kind.waiting(endpoint, BACKSTOP_MS)
 
     def perform(self, endpoint: str, *, renew: bool) -> bool:
         return run_next(self.kind, endpoint, renew=renew)

@@ -81,6 +81,14 @@ class Docket:
 _local = threading.local()
 
 
+def close() -> None:
+    """Give up this thread's docket, at its end."""
+    found: Docket | None = getattr(_local, "docket", None)
+    if found is not None and found.pid == os.getpid():
+        found.close()
+        del _local.docket
+
+
 def docket() -> Docket | None:
     """This thread's docket, a new one after a fork; null in a process that does not serve."""
     if not serves():

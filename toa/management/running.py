@@ -10,13 +10,16 @@ from types import FrameType
 
 from django.db import Error, close_old_connections, connections
 
+from toa.cadence import suspects
 from toa.cadence.listening import Listener
+from toa.cadence.looking import Lookout
 from toa.cadence.pacing import Pacer
 from toa.cadence.passes import perform, run_pass
-from toa.cadence.processes import Heartbeat
+from toa.cadence.processes import Heartbeat, stands_down
+from toa.cadence.serving import serve
 from toa.cadence.sessions import prepare_session
 from toa.cadence.source import BACKSTOP_MS, TICK_LEAST_MS, Hint
-from toa.cadence.sources import horizon
+from toa.cadence.sources import lower, source
 
 logger = logging.getLogger("toa.run")
 
@@ -49,7 +52,8 @@ class _Pool:
         while (hint := self._hints.get()) is not None:
             try:
                 prepare_session()
-                perform(hint)
+                if perform(hint) and source(hint.source).waiting(hint.endpoint):
+                    self._hints.put(hint)
             except Exception:
                 logger.exception("%s could not be run", hint.endpoint, extra={"action": "perform_failed"})
             finally:
@@ -63,12 +67,14 @@ class Runner:
     def __init__(self, threads: int) -> None:
         self._pool = _Pool(threads)
         self._pacer = Pacer()
+        self._lookout = Lookout()
         self._listener = Listener()
-        self._heartbeat = Heartbeat("run")
+        self._heartbeat = Heartbeat("run", capacity=threads)
         self._over = threading.Event()
 
     def run(self) -> None:
         """Work until SIGINT or SIGTERM; what runs then finishes."""
+        serve()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
         try:
@@ -76,6 +82,7 @@ class Runner:
                 self._listener.wait(self._look())
         finally:
             self._pool.close()
+            suspects.close()
             self._heartbeat.stop()
             self._listener.close()
 
@@ -83,7 +90,11 @@ class Runner:
         try:
             prepare_session()
             self._heartbeat.beat()
-            beat = self._pacer.look(horizon())
+            if stands_down():
+                return BACKSTOP_MS / 1000
+            beat = self._pacer.look(self._lookout.look())
+            if self._lookout.late is not None:
+                lower(self._lookout.late)
             if not beat.tick:
                 return beat.wait_ms / 1000
             while run_pass(self._pool).full and not self._over.is_set():

@@ -63,7 +63,7 @@ class Delay(LiveCall):
                 name="toa_delay_entity_name",
             ),
         ]
-        permissions: ClassVar[list[tuple[str, str]]] = [
+        permissions = [
             ("cancel_delay", "Can cancel a stored call"),
             ("move_delay", "Can give a stored call another moment, or have it made now"),
         ]

@@ -74,7 +74,7 @@ class Failure(models.Model):
             models.Index(fields=["at"], name="toa_failure_at"),
             models.Index(fields=["call"], name="toa_failure_call"),
         ]
-        permissions: ClassVar[list[tuple[str, str]]] = [
+        permissions = [
             ("retry_failure", "Can have a failed call made again"),
             ("discard_failure", "Can let a failed call go"),
         ]

@@ -110,7 +110,7 @@ def database_now() -> int:
 
 
 def skew_ms() -> int:
-    """This host's wall clock minus the database's, in ms; 0 while another clock is in force."""
+    """This host's wall clock minus the database's, in ms, as last sampled; 0 while another clock is in force."""
     present = clock()
     return present.skew_ms if isinstance(present, SystemClock) else 0
 

@@ -50,7 +50,10 @@ def withdraw(condition: str, parameters: Sequence[Any], lock: Lock) -> list[Row]
         if not waiting:
             return []
         cursor.execute(_DELETE, [waiting])
-        return [Row(*row[:3], to_moment(row[3]), *row[4:]) for row in cursor.fetchall()]
+        return [
+            Row(identity, source, endpoint, to_moment(due_at), attempt, cause, entity)
+            for identity, source, endpoint, due_at, attempt, cause, entity in cursor.fetchall()
+        ]
 
 
 def withdraw_ids(identities: Sequence[UUID], lock: Lock) -> list[Row]:
