@@ -12,6 +12,7 @@ import pytest
 from tests.manifests.cases import Case, cases
 from toa.exceptions import UnknownEndpoint
 from toa.manifests import registry
+from toa.manifests.compile import Loaded
 
 SHOP = {case.name: case for case in cases("sound")}
 
@@ -216,8 +217,13 @@ def test_the_component_itself_is_not_imported(project: Path) -> None:
 def test_each_manifest_is_read_once_by_any_number_of_threads(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     component(project, "alpha.orders", "entity: {}\n")
     read = []
-    load = registry.load_package
-    monkeypatch.setattr(registry, "load_package", lambda package: (read.append(package), load(package))[1])
+    load = registry.load_directory
+
+    def counted(directory: Path, package: str) -> Loaded | None:
+        read.append(package)
+        return load(directory, package)
+
+    monkeypatch.setattr(registry, "load_directory", counted)
     together = threading.Barrier(8)
     found = []
 
@@ -256,6 +262,10 @@ def test_components_come_in_the_order_of_registration(project: Path) -> None:
     registry.register(["beta.stock", "alpha.orders"])
     assert list(registry.all()) == ["beta.stock", "alpha.orders"]
     assert registry.packages() == ("beta.stock", "alpha.orders")
+    assert registry.files() == (
+        project / "beta/stock/manifest.toa.yaml",
+        project / "alpha/orders/manifest.toa.yaml",
+    )
 
 
 @pytest.mark.parametrize("case", [SHOP["29_many_components"]], ids=lambda case: case.name)

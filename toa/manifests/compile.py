@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toa.core.specs import ComponentSpec
@@ -36,6 +36,7 @@ class Loaded:
     problems: tuple[Problem, ...] = ()
     document: Document | None = None
     """The document with its positions, for checks that need several manifests."""
+    file: Path | None = None
 
     @property
     def sound(self) -> bool:
@@ -48,13 +49,17 @@ def load_package(package: str) -> Loaded | None:
     Of `store.orders` only `store` is imported, never the component itself: models may ask while they are defined.
     """
     directory = find_package(package)
-    if directory is None or not (directory / FILENAME).is_file():
-        return None
-    return load_path(directory / FILENAME, package)
+    return None if directory is None else load_directory(directory, package)
+
+
+def load_directory(directory: Path, package: str) -> Loaded | None:
+    """The component of a package that lies in `directory`, or null where there is no manifest. Imports nothing."""
+    manifest = directory / FILENAME
+    return load_path(manifest, package) if manifest.is_file() else None
 
 
 def find_package(package: str) -> Path | None:
-    """The directory of a package, or null."""
+    """The directory of a package, or null. Imports the packages above it."""
     try:
         found = importlib.util.find_spec(package)
     except (ImportError, ValueError, AttributeError):
@@ -80,10 +85,10 @@ def load_path(path: Path | str, package: str | None = None) -> Loaded:
             message=f"the file cannot be read: {error.strerror or error}",
             id=UNREADABLE,
         )
-        return Loaded(problems=(problem,))
+        return Loaded(problems=(problem,), file=path.resolve())
     document = read(source, shown)
     sources = read_sources(path.parent, shown.removesuffix(path.name).rstrip("/"))
-    return compile_document(document, package or package_of(path.parent), sources)
+    return replace(compile_document(document, package or package_of(path.parent), sources), file=path.resolve())
 
 
 def compile_document(document: Document, package: str, sources: Sources) -> Loaded:

@@ -123,7 +123,7 @@ class _Check:
 
     def run(self) -> None:
         before = self.place.report.errors()
-        self._walk(self.root, (), certain=True)
+        self._walk(self.root, (), certain=True, held_by="")
         if self.place.report.errors() > before:
             return
         loop = endless(self.root)
@@ -141,28 +141,23 @@ class _Check:
     def _error(self, path: SchemaPath, message: str, *, hint: str = "") -> None:
         self.place.at(*path).error(message, id=SCHEMA, hint=hint)
 
-    def _walk(self, schema: Any, path: SchemaPath, *, certain: bool) -> None:
+    def _walk(self, schema: Any, path: SchemaPath, *, certain: bool, held_by: str) -> None:
         if not isinstance(schema, dict):
             return
         for rule in RULES:
             for below, message, hint in rule(schema, self.root):
                 self._error((*path, *below), message, hint=hint)
-        if not certain:
-            self._uncertain(schema, path)
-        for below, keyword, part in sub_schemas(schema):
-            sure = certain and not (keyword in UNCERTAIN and not _or_null(schema, keyword))
-            self._walk(part, (*path, *below), certain=sure)
-
-    def _uncertain(self, schema: Mapping[str, Any], path: SchemaPath) -> None:
-        """Nothing can be filled in or converted where it is open whether the schema applies."""
-        if "default" in schema:
-            self._error((*path, "default"), "a default below a choice would never be filled in")
-        if schema.get("format") == "decimal":
+        if "default" in schema and not (certain and held_by == "properties"):
+            self._error((*path, "default"), "this default is never filled in", hint="a default stands at a property")
+        if schema.get("format") == "decimal" and not certain:
             self._error(
                 (*path, "format"),
                 "a decimal below a choice cannot be told from text",
                 hint="only a choice between it and null is certain",
             )
+        for below, keyword, part in sub_schemas(schema):
+            sure = certain and not (keyword in UNCERTAIN and not _or_null(schema, keyword))
+            self._walk(part, (*path, *below), certain=sure, held_by=keyword)
 
     def _values(self, schema: Any, path: SchemaPath) -> None:
         """Defaults and enumerated values must fit the schema they stand in."""

@@ -35,6 +35,8 @@ class DecimalRule:
         A number that is not text is refused, because JSON numbers become floats on their way. So are more places than
         declared: written ones in a text, those that carry value in a `Decimal`. Raises UnfitDecimal.
         """
+        if type(value) is Decimal and value.same_quantum(self._unit) and value and abs(value) < self._limit:
+            return value  # what a draft holds
         if isinstance(value, str):
             value = self._parse(value)
         elif not isinstance(value, Decimal):

@@ -13,7 +13,18 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from toa.manifests.content import Node, Unfit, guard, lenient, text, walk_list, walk_mapping
+from toa.manifests.content import (
+    MAX_INTEGER,
+    MAX_TEXT,
+    MIN_INTEGER,
+    Node,
+    Unfit,
+    guard,
+    lenient,
+    text,
+    walk_list,
+    walk_mapping,
+)
 from toa.manifests.decimals import DIGITS, PLACES, DecimalRule, UnfitDecimal
 from toa.manifests.formats import uuid_hex
 from toa.manifests.patterns import matcher
@@ -165,11 +176,16 @@ def _walk_array(node_at: Callable[[int], Node] | None, otherwise: Node, value: A
 
 
 def _text(value: Any, depth: int) -> Any:
-    return text(value) if type(value) is str else guard(value, depth)
+    # Almost every text ends here; the rest is looked at closely.
+    if type(value) is str and value.isascii() and "\0" not in value and len(value) <= MAX_TEXT:
+        return value
+    return guard(value, depth)
 
 
 def _integer(value: Any, depth: int) -> Any:
     """JSON has one kind of number: 3.0 is the integer 3, and is stored and compared as one."""
+    if type(value) is int and MIN_INTEGER <= value <= MAX_INTEGER:
+        return value
     if type(value) is float and value.is_integer():
         value = int(value)
     return guard(value, depth)

@@ -42,6 +42,13 @@ def read_property(place: Place, required: bool) -> PropertySpec | None:
         return None
     if place.value == DEADLINE:
         return moment_property(place.name, deadline=True)
+    if isinstance(place.value, dict) and "default" in place.value:
+        place.at("default").error(
+            "a property has no default",
+            hint=f"write entity.blank.{place.name}: the values before anything was written",
+            id=PROPERTY,
+        )
+        return None
     if isinstance(place.value, dict) and "ref" in place.value:
         return _reference(place, required)
     if isinstance(place.value, str) and nearest(place.value, [*TYPES, DEADLINE]) == DEADLINE:
@@ -132,12 +139,6 @@ def _kind(place: Place, schema: Schema) -> PropertyType | None:
 
 def _stored_as_meant(place: Place, schema: Schema, required: bool) -> bool:
     before = place.report.errors()
-    if "default" in schema:
-        place.at("default").error(
-            "a property has no default",
-            hint=f"write entity.blank.{place.name}: the values before anything was written",
-            id=PROPERTY,
-        )
     if schema.get("type") == "string" and schema.get("maxLength", 1) > _MAX_LENGTH_OF_COLUMN:
         place.at("maxLength").error(
             f"a column holds at most {_MAX_LENGTH_OF_COLUMN} characters", hint="leave maxLength out", id=PROPERTY

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
 
 from toa.core.nearest import did_you_mean
 from toa.core.specs import ComponentSpec, OperationSpec
 from toa.exceptions import UnknownEndpoint
-from toa.manifests.compile import Loaded, load_package
+from toa.manifests.compile import Loaded, find_package, load_directory
 from toa.manifests.crosscheck import cross_check
 from toa.manifests.problems import Problem, in_order
 
@@ -40,6 +41,12 @@ def packages() -> tuple[str, ...]:
     """The packages of all registered components, in the order of registration."""
     with _lock:
         return tuple(_registered)
+
+
+def files() -> tuple[Path, ...]:
+    """The files of all registered manifests, for those who watch them."""
+    with _lock:
+        return tuple(one.file for package in _registered if (one := _loaded[package]) and one.file)
 
 
 def all() -> Mapping[str, ComponentSpec]:
@@ -108,8 +115,13 @@ def _own_problems() -> list[Problem]:
 def _load(package: str) -> Loaded | None:
     global _components
     with _lock:
+        if package in _loaded:
+            return _loaded[package]
+    # Importing the packages above takes Python's own locks, which must not be waited for while holding ours.
+    directory = find_package(package)
+    with _lock:
         if package not in _loaded:
-            _loaded[package] = load_package(package)
+            _loaded[package] = None if directory is None else load_directory(directory, package)
             if _loaded[package] is not None:
                 _registered[package] = None
                 _components = None
