@@ -1,6 +1,6 @@
 from django.db import migrations
 
-_TABLES = ("toa_delay", "toa_delivery")
+_TABLES = ("toa_delay", "toa_delivery", "toa_scheduledcall")
 
 
 class Migration(migrations.Migration):

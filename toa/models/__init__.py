@@ -1,7 +1,7 @@
 """The base of every component's model, and the tables of toa itself."""
 
-from toa.models.calls import Delay, Delivery
-from toa.models.components import Component, Pulse
+from toa.models.calls import Delay, Delivery, ScheduledCall
+from toa.models.components import Component, Pulse, Schedule
 from toa.models.entity import Entity
 from toa.models.locks import Lock
 from toa.models.processes import ClockOffset, Process
@@ -20,4 +20,6 @@ __all__ = [
     "Outcome",
     "Process",
     "Pulse",
+    "Schedule",
+    "ScheduledCall",
 ]

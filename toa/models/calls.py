@@ -96,3 +96,25 @@ class Delivery(LiveCall):
                 fields=["source", "source_id", "receiver", "version", "position"], name="toa_delivery_order"
             ),
         ]
+
+
+class ScheduledCall(LiveCall):
+    """One call of a schedule: for one occurrence, or for one object of a declared sweep at that occurrence.
+
+    Calls of one schedule are made one occurrence after another, unless the schedule allows overlap.
+    """
+
+    schedule = models.UUIDField()
+    at = MomentField(help_text="The occurrence; `due_at` is the same with its jitter.")
+    entity = models.CharField(max_length=200, help_text="`schedule:id`, or the object of a sweep.")
+    overdue_ms = models.BigIntegerField(
+        null=True, blank=True, help_text="Later than this it expires; null: however late."
+    )
+    beside = models.BooleanField(default=False, help_text="May run beside other calls of its schedule.")
+    made_up = models.BooleanField(default=False, help_text="Makes up for a missed occurrence.")
+
+    class Meta:
+        indexes: ClassVar[list[Any]] = [
+            models.Index(fields=["endpoint", "wake_at", "id"], name="toa_scheduledcall_claim"),
+            models.Index(fields=["schedule", "due_at"], name="toa_scheduledcall_order"),
+        ]

@@ -1,4 +1,4 @@
-"""What `toa sync` writes: the components this release knows, and their pulses."""
+"""What `toa sync` writes: the components this release knows, their pulses and their schedules."""
 
 from __future__ import annotations
 
@@ -48,12 +48,16 @@ class Pulse(models.Model):
         default=False, help_text="The settings of this environment changed the manifest's grid."
     )
     cursor = models.BigIntegerField()
-    wake_at = MomentField(null=True, blank=True, help_text="Null while paused or retired.")
+    wake_at = MomentField(
+        null=True, blank=True, help_text="Null while paused or retired, and where each process keeps its own time."
+    )
     running = models.BigIntegerField(null=True, blank=True, help_text="Ordinal of the boundary whose call runs.")
     started_at = MomentField(null=True, blank=True)
     token = models.UUIDField(null=True, blank=True)
-    attempt = models.SmallIntegerField(default=0)
+    fire_at = MomentField(null=True, blank=True, help_text="Somebody asked for a call beside the grid.")
+    fire_by = models.CharField(max_length=150, blank=True)
     paused_at = MomentField(null=True, blank=True)
+    paused_by = models.CharField(max_length=150, blank=True)
     retired_at = MomentField(null=True, blank=True)
 
     class Meta:
@@ -63,6 +67,55 @@ class Pulse(models.Model):
         ]
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_pulse_claim"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.endpoint} {self.name}".strip()
+
+
+class Schedule(models.Model):
+    """Calls of one operation at occurrences of the calendar, and where the calendar stands.
+
+    `cursor` is the last occurrence that was dealt with, or the moment from which the calendar counts; it never moves
+    back. `due_at` is the next occurrence, and `wake_at` the same with its jitter. The calls themselves are rows of
+    `ScheduledCall`, stored in the transaction that moves the cursor.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    endpoint = models.CharField(max_length=191)
+    name = models.CharField(max_length=63, blank=True)
+    expression = models.TextField()
+    zone = models.CharField(max_length=64)
+    overdue_ms = models.BigIntegerField(null=True, blank=True)
+    catch_up = models.CharField(max_length=8)
+    each_max = models.IntegerField()
+    each_window_ms = models.BigIntegerField()
+    overlap = models.CharField(max_length=8)
+    gap = models.CharField(max_length=8)
+    fold = models.CharField(max_length=8)
+    jitter_ms = models.BigIntegerField()
+    query = models.JSONField(null=True, blank=True, help_text="Of a declared sweep: whom to call.")
+    input = models.JSONField(null=True, blank=True, help_text="Of a declared sweep: with what.")
+    overridden = models.BooleanField(
+        default=False, help_text="The settings of this environment changed what the manifest says."
+    )
+    cursor = MomentField()
+    cursor_offset_s = models.IntegerField(
+        help_text="Seconds east of UTC at the cursor, by the time zone rules that held when it was set."
+    )
+    due_at = MomentField(null=True, blank=True)
+    wake_at = MomentField(null=True, blank=True, help_text="Null while paused or retired.")
+    paused_at = MomentField(null=True, blank=True)
+    paused_by = models.CharField(max_length=150, blank=True)
+    retired_at = MomentField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["endpoint", "name"]
+        constraints: ClassVar[list[Any]] = [
+            models.UniqueConstraint(fields=["endpoint", "name"], name="toa_schedule_endpoint_name"),
+        ]
+        indexes: ClassVar[list[Any]] = [
+            models.Index(fields=["endpoint", "wake_at", "id"], name="toa_schedule_claim"),
         ]
 
     def __str__(self) -> str:

@@ -29,7 +29,7 @@ class History(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     call = models.UUIDField(help_text="Id the call had while it was live.")
-    source = models.CharField(max_length=8, help_text="delay, send, delivery or pulse.")
+    source = models.CharField(max_length=8, help_text="delay, send, delivery, pulse or schedule.")
     endpoint = models.CharField(max_length=191)
     entity = models.CharField(max_length=200, blank=True, help_text="Whom it concerned: `component:id`.")
     outcome = models.CharField(max_length=10, choices=Outcome.choices)
