@@ -25,7 +25,9 @@ LATEST_MS = 5_000
 @pytest.fixture
 def shop(process_environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., Child]]:
     """Beat and a worker, up; gives a way to start other processes beside them."""
-    environment = {**process_environment, "TOA_SHOP_EXPIRY": "alarm", "TOA_SHOP_WINDOW": "2s"}
+    # The project's own settings: those of the tests know nothing of the shop's environment.
+    settings = {"DJANGO_SETTINGS_MODULE": "config.settings", "TOA_SHOP_EXPIRY": "alarm", "TOA_SHOP_WINDOW": "2s"}
+    environment = {**process_environment, **settings}
     children: list[Child] = []
 
     def start(name: str, command: list[str]) -> Child:
