@@ -42,7 +42,9 @@ class Environment:
         return "\n".join([digest, interpreter, "%d.%d" % sys.version_info[:2], self.folder, ""])
 
     def is_complete(self, interpreter: str) -> bool:
-        return read(self.stamp) == self.fingerprint(interpreter) and os.access(self.python, os.X_OK)
+        if os.path.exists(self.mark) or not os.access(self.python, os.X_OK):
+            return False
+        return read(self.stamp) == self.fingerprint(interpreter)
 
     def is_usable(self, interpreter: str) -> bool:
         """Whether requirements can be installed into what is there."""

@@ -165,7 +165,8 @@ def test_it_is_built_once_left_alone_and_repaired(checkout: Path) -> None:
     assert "The requirements could not be installed: " in failed.stdout
     assert environment.log in failed.stdout
     assert Path(environment.log).read_text()
-    requirements.write_text("")
+    requirements.write_text("# changed\n")
+    assert not environment.is_complete(INTERPRETER)
     assert run() == ["Creating", "Installing"]
 
 
