@@ -19,6 +19,10 @@ class ToaConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        # Models are loaded now, and not before.
+        from toa.checks import register
+
+        register()
         post_migrate.connect(_sync, sender=self)
 
 

@@ -98,7 +98,7 @@ def _sync_pulses(spec: ComponentSpec, now: int) -> int:
         if declared.scope is not PulseScope.GROUP:
             continue
         endpoint = spec.endpoint(declared.operation)
-        pulse, overridden = _overridden(endpoint, declared)
+        pulse, overridden = in_this_environment(endpoint, declared)
         row = rows.select_for_update().filter(endpoint=endpoint, name=pulse.name).first()
         row = row or Pulse(endpoint=endpoint, name=pulse.name, cursor=-1)
         grid = Grid(cycle_ms=pulse.cycle_ms, intervals=pulse.intervals)
@@ -158,7 +158,7 @@ def _grid(row: Pulse) -> Grid:
     return Grid(cycle_ms=row.cycle_ms, intervals=row.intervals)
 
 
-def _overridden(endpoint: str, declared: PulseSpec) -> tuple[PulseSpec, bool]:
+def in_this_environment(endpoint: str, declared: PulseSpec) -> tuple[PulseSpec, bool]:
     """The pulse as this environment wants it: `TOA["CADENCE"][endpoint]` is seconds, or a mapping of cycle and
     intervals; several pulses of one operation are told apart as `endpoint#name`."""
     name = f"{endpoint}#{declared.name}" if declared.name else endpoint

@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from toa.core.nearest import did_you_mean
+from toa.core.nearest import nearest
 from toa.core.record import Record, as_record
 from toa.core.specs import ComponentSpec, Schema
 from toa.exceptions import InvalidConfiguration, InvalidInput
@@ -70,13 +70,15 @@ def variable(spec: ComponentSpec, name: str) -> str:
 def unknown_variables(environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
     """Variables that begin as those of a component and name no property of it: pairs of name and hint."""
     given = os.environ if environ is None else environ
-    known = {name for spec in registry.all().values() for name in variables(spec)}
-    prefixes = tuple(f"{PREFIX}_{spec.label}_".upper() for spec in registry.all().values())
-    return [
-        (name, did_you_mean(name, sorted(known)))
-        for name in sorted(given)
-        if name.startswith(prefixes) and name not in known
-    ]
+    components = {f"{PREFIX}_{spec.label}_".upper(): spec for spec in registry.all().values()}
+    known = {name for spec in components.values() for name in variables(spec)}
+    found = []
+    for name in sorted(set(given) - known):
+        prefix = max((prefix for prefix in components if name.startswith(prefix)), key=len, default=None)
+        if prefix is not None:
+            spec = components[prefix]
+            found.append((name, _nearest(spec, name.removeprefix(prefix))))
+    return found
 
 
 def shared_variables() -> dict[str, list[str]]:
@@ -91,6 +93,14 @@ def shared_variables() -> dict[str, list[str]]:
 def _properties(spec: ComponentSpec) -> Mapping[str, Schema]:
     properties: Mapping[str, Schema] = spec.configuration.get("properties", {})
     return properties
+
+
+def _nearest(spec: ComponentSpec, name: str) -> str:
+    """A hint for the last part of a variable that names no property."""
+    close = nearest(name, _properties(spec))
+    if close is not None:
+        return f"did you mean '{variable(spec, close)}'?"
+    return f"there is {', '.join(variables(spec))}" if _properties(spec) else f"{spec.locator} has no configuration"
 
 
 def _set(spec: ComponentSpec) -> Mapping[str, Any]:
