@@ -1,0 +1,134 @@
+"""Rows of toa's tables, made by hand, around a moment in epoch ms."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+from toa.core.clock import to_datetime
+from toa.models import Component, Delay, Delivery, Failure, History, Process, Pulse
+
+MODELS = (Component, Delay, Delivery, Failure, History, Process, Pulse)
+"""The tables that the admin shows."""
+
+ORDER = "0193f0a07c5b7c3e9d8f000000000001"
+ENTITY = f"store.orders:{ORDER}"
+
+
+def delay(now, due=0, **columns):
+    """A delay that is due so many ms from now."""
+    moment = to_datetime(now + due)
+    given = {
+        "endpoint": "store.orders.cancel",
+        "request": {"input": {"reason": "EXPIRED"}, "query": {"id": ORDER}},
+        "due_at": moment,
+        "wake_at": moment,
+        "cause": {"endpoint": "store.orders.create", "key": "k", "entity": ENTITY},
+        "created_at": to_datetime(now),
+        "entity": ENTITY,
+    }
+    return Delay.objects.create(**given | columns)
+
+
+def delivery(now, due=0, **columns):
+    moment = to_datetime(now + due)
+    given = {
+        "endpoint": "fulfilment.stock.reserve",
+        "request": {"input": {"quantity": 2}, "query": {"id": "P-001"}},
+        "due_at": moment,
+        "wake_at": moment,
+        "cause": {"endpoint": "store.orders.create", "key": "k", "entity": ENTITY},
+        "created_at": moment,
+        "event": "store.orders.created",
+        "source": "store.orders",
+        "source_id": uuid4().hex,
+        "version": 1,
+        "receiver": "fulfilment.stock",
+        "position": 0,
+        "target": "P-001",
+    }
+    return Delivery.objects.create(**given | columns)
+
+
+def history(now, at=0, lateness=0, **columns):
+    """A call that was settled so many ms from now."""
+    given = {
+        "call": uuid4(),
+        "source": "delay",
+        "endpoint": "store.orders.cancel",
+        "entity": ENTITY,
+        "outcome": "made",
+        "due_at": to_datetime(now + at - lateness),
+        "at": to_datetime(now + at),
+        "lateness_ms": lateness,
+        "cause": {"endpoint": "store.orders.create"},
+    }
+    return History.objects.create(**given | columns)
+
+
+def failure(now, at=0, **columns):
+    given = {
+        "call": uuid4(),
+        "source": "delivery",
+        "endpoint": "fulfilment.stock.reserve",
+        "entity": ENTITY,
+        "request": {"input": None, "query": {"id": "P-001"}},
+        "error": "ValueError: no such product",
+        "traceback": "Traceback (most recent call last):\n  ValueError: no such product",
+        "attempts": 3,
+        "due_at": to_datetime(now + at),
+        "at": to_datetime(now + at),
+        "row": {"chain": [], "cause": None},
+    }
+    return Failure.objects.create(**given | columns)
+
+
+def pulse(now, due=0, **columns):
+    given = {
+        "endpoint": "store.orders.expire",
+        "name": uuid4().hex,
+        "cycle_ms": 300_000,
+        "cursor": 1,
+        "wake_at": to_datetime(now + due),
+    }
+    return Pulse.objects.create(**given | columns)
+
+
+def component(now, due=0, **columns):
+    given = {
+        "locator": f"store.{uuid4().hex}",
+        "manifest": {"name": "x", "operations": {}},
+        "operations": {"cancel": {"type": "transition"}},
+        "digest": "0" * 64,
+        "release": 0,
+        "synced_at": to_datetime(now),
+    }
+    return Component.objects.create(**given | columns)
+
+
+def process(now, due=0, **columns):
+    given = {
+        "id": uuid4(),
+        "kind": "worker",
+        "host": "db.example",
+        "pid": 4711,
+        "started_at": to_datetime(now) - timedelta(hours=1),
+        "seen_at": to_datetime(now),
+        "running": [uuid4()],
+    }
+    return Process.objects.create(**given | columns)
+
+
+MAKERS = {
+    Component: component,
+    Delay: delay,
+    Delivery: delivery,
+    Failure: failure,
+    History: history,
+    Process: process,
+    Pulse: pulse,
+}
+
+
+def fill(model, count, now):
+    """Empty the table and make so many rows, a second apart."""
+    model.objects.all().delete()
+    return [MAKERS[model](now, number * 1000) for number in range(count)]

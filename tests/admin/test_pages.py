@@ -1,0 +1,111 @@
+"""Every page of toa's tables opens, with no row, one and many, at the same number of queries."""
+
+import re
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.admin import rows
+from toa.models import Component, Delay, Delivery, Failure, History, Process, Pulse
+
+pytestmark = pytest.mark.django_db
+
+MANY = 130
+"""More than a page."""
+
+EVERY_MODEL = pytest.mark.parametrize("model", rows.MODELS, ids=lambda model: model.__name__)
+
+
+def opened(client, address):
+    """The page, and how many queries it took."""
+    with CaptureQueriesContext(connection) as queries:
+        response = client.get(address)
+    assert response.status_code == 200, response
+    return response, len(queries)
+
+
+def test_the_tables_of_toa_that_people_look_at_are_registered():
+    registered = {model for model in admin.site._registry if model._meta.app_label == "toa"}
+    assert registered == {Component, Delay, Delivery, Failure, History, Process, Pulse}
+
+
+@EVERY_MODEL
+def test_a_list_costs_the_same_with_no_row_one_and_many(model, root, address, toa_clock):
+    counts = {}
+    for number in (0, 1, MANY):
+        rows.fill(model, number, toa_clock.now)
+        response, counts[number] = opened(root, address(model))
+        assert len(response.context["cl"].result_list) == min(number, 100)
+    # Session, user, count, rows.
+    assert counts == {0: 4, 1: 4, MANY: 4}
+
+
+@EVERY_MODEL
+def test_a_list_costs_the_same_for_staff_who_may_view_it(model, staff, address, toa_clock):
+    client = staff(f"view_{model._meta.model_name}")
+    counts = []
+    for number in (1, MANY):
+        rows.fill(model, number, toa_clock.now)
+        counts.append(opened(client, address(model))[1])
+    assert counts[0] == counts[1]
+
+
+@EVERY_MODEL
+def test_a_row_has_a_page_of_its_own(model, root, address, toa_clock):
+    counts = []
+    for number in (1, MANY):
+        row = rows.fill(model, number, toa_clock.now)[-1]
+        root.get(address(model, row))  # Django looks up the model's content type once for a process
+        response, count = opened(root, address(model, row))
+        counts.append(count)
+        page = response.content.decode().partition('id="content"')[2]
+        assert set(re.findall(r'<(?:input|select|textarea)[^>]* name="([^"]*)"', page)) == {"csrfmiddlewaretoken"}
+    # Session, user, row.
+    assert counts == [3, 3]
+
+
+@EVERY_MODEL
+def test_the_last_page_of_a_list_holds_the_rest(model, root, address, toa_clock):
+    rows.fill(model, MANY, toa_clock.now)
+    response, _ = opened(root, address(model, p=2))
+    assert len(response.context["cl"].result_list) == MANY - 100
+    assert f"{MANY} {model._meta.verbose_name_plural}" in " ".join(response.content.decode().split())
+
+
+@EVERY_MODEL
+def test_every_choice_of_every_filter_opens(model, root, address, toa_clock):
+    rows.fill(model, 3, toa_clock.now)
+    response, _ = opened(root, address(model))
+    choices = [
+        choice["query_string"]
+        for one in response.context["cl"].filter_specs
+        for choice in one.choices(response.context["cl"])
+    ]
+    assert bool(choices) is (model not in (Component, Process))
+    for choice in choices:
+        opened(root, address(model) + choice)
+
+
+@EVERY_MODEL
+def test_a_row_that_is_gone_leads_back_with_a_message(model, root, address, toa_clock):
+    row = rows.fill(model, 1, toa_clock.now)[0]
+    gone = address(model, row)
+    model.objects.all().delete()
+    response = root.get(gone, follow=True)
+    assert response.status_code == 200
+    assert "Perhaps it was deleted?" in response.content.decode()
+
+
+@EVERY_MODEL
+@pytest.mark.parametrize("key", ["nonsense", "%00", "'", "_", "%F0%9F%98%80"])
+def test_a_key_that_nothing_has_is_no_fault(model, key, root, address):
+    assert root.get(f"{address(model)}{key}/change/").status_code == 302
+
+
+def test_a_page_read_while_rows_come_in_is_no_longer_than_a_page(root, address, toa_clock, monkeypatch):
+    rows.fill(Delay, MANY, toa_clock.now)
+    monkeypatch.setattr("toa.admin.paging.BoundedPaginator.count", 1)
+    response, _ = opened(root, address(Delay))
+    assert len(response.context["cl"].result_list) == 100

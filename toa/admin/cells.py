@@ -1,0 +1,133 @@
+"""What stands in a column of a list or in a line of an object's page. Values from rows are escaped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.utils import quote
+from django.db.models import Model
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from toa.admin.relative import relative
+from toa.core.clock import to_moment
+from toa.manifests import registry
+from toa.runtime import bindings
+
+Cell = Callable[[Any, Any], str]
+"""A method of an admin class that takes a row."""
+
+EMPTY = "-"
+
+
+def moment(field: str, title: str, *, past: str = "ago") -> Cell:
+    """A date with its distance to now below it; `past` is the word for what is over."""
+
+    @admin.display(description=title)
+    def cell(_: admin.ModelAdmin[Any], row: Any) -> str:
+        value = getattr(row, field)
+        return EMPTY if value is None else dated(value, relative(to_moment(value), read_at(row), past))
+
+    return cell
+
+
+def document(field: str, title: str) -> Cell:
+    """A JSON column, indented."""
+
+    @admin.display(description=title)
+    def cell(_: admin.ModelAdmin[Any], row: Any) -> str:
+        value = getattr(row, field)
+        return EMPTY if value is None else preformatted(json.dumps(value, indent=2, ensure_ascii=False))
+
+    return cell
+
+
+def text(field: str, title: str) -> Cell:
+    """A long text as it is, its lines kept."""
+
+    @admin.display(description=title)
+    def cell(_: admin.ModelAdmin[Any], row: Any) -> str:
+        value = getattr(row, field)
+        return preformatted(value) if value else EMPTY
+
+    return cell
+
+
+def identity(field: str, title: str) -> Cell:
+    """A UUID in 32 hex digits, as logs and replies show it."""
+
+    @admin.display(description=title)
+    def cell(_: admin.ModelAdmin[Any], row: Any) -> str:
+        value = getattr(row, field)
+        return EMPTY if value is None else str(value.hex)
+
+    return cell
+
+
+def entity(field: str, title: str) -> Cell:
+    """An entity written as `component:id`, leading to its own page where it has one."""
+
+    @admin.display(description=title)
+    def cell(of: admin.ModelAdmin[Any], row: Any) -> str:
+        return entity_link(of.admin_site, getattr(row, field))
+
+    return cell
+
+
+def read_at(row: Any) -> int:
+    """The moment the row was read, in epoch ms."""
+    return to_moment(row.read_at)
+
+
+def dated(value: datetime, beside: str) -> SafeString:
+    """A date in the zone of the site, with a few words below it; the exact moment shows when pointed at."""
+    try:
+        local = timezone.localtime(value)
+    except OverflowError:
+        local = value  # the last hours of the year 9999 exist in some zones only
+    return format_html(
+        '<time class="nowrap" datetime="{}" title="{}">{}</time><br><span class="quiet nowrap">{}</span>',
+        local.isoformat(timespec="milliseconds"),
+        local.isoformat(" ", timespec="milliseconds"),
+        local.replace(tzinfo=None).isoformat(" ", timespec="seconds"),
+        beside,
+    )
+
+
+def cause(value: Any) -> str:
+    """The endpoint that a cause names."""
+    named = value.get("endpoint") if isinstance(value, dict) else None
+    return named if isinstance(named, str) and named else EMPTY
+
+
+def preformatted(value: str) -> SafeString:
+    return format_html('<pre class="literal-block">{}</pre>', value)
+
+
+def entity_link(site: admin.AdminSite, name: str) -> str:
+    """`component:id` as a link, or as text where this code does not know the component or shows no page of it."""
+    locator, _, key = name.partition(":")
+    model = _model(locator)
+    if not key or model is None or not site.is_registered(model):
+        return name or EMPTY
+    address = reverse(
+        f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[quote(key)], current_app=site.name
+    )
+    return format_html('<a href="{}">{}</a>', address, name)
+
+
+def history_link(site: admin.AdminSite, call: Any, words: str) -> SafeString:
+    """A link to the lines of history about a call."""
+    address = reverse("admin:toa_history_changelist", current_app=site.name, query={"q": call.hex})
+    return format_html('<a href="{}">{}</a>', address, words)
+
+
+def _model(locator: str) -> type[Model] | None:
+    spec = registry.all().get(locator)
+    return None if spec is None or spec.entity is None else bindings.component(locator).table.model

@@ -1,0 +1,114 @@
+"""Filters of the lists. Their choices come from the manifests, never from a scan of the table."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from toa.admin.listing import now_expression
+from toa.cadence.stored import known_endpoints
+from toa.manifests import registry
+from toa.models import Component, Outcome
+from toa.runtime import settings
+
+Choices = list[tuple[str, str]]
+
+
+class KnownFilter(admin.SimpleListFilter):
+    """A filter that takes the values it offers and no other."""
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        if value is None:
+            return queryset
+        if value not in {choice for choice, _ in self.lookup_choices}:
+            raise IncorrectLookupParameters
+        return self.chosen(queryset, value)
+
+    def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        raise NotImplementedError
+
+
+class DueFilter(KnownFilter):
+    """By the moment that `field` holds."""
+
+    title = "due"
+    parameter_name = "due"
+    field = "due_at"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("overdue", "Overdue"), ("hour", "In the next hour")]
+
+    def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        now = now_expression()
+        if value == "overdue":
+            return queryset.filter(**{f"{self.field}__lte": now})
+        return queryset.filter(**{f"{self.field}__gt": now, f"{self.field}__lte": now + timedelta(hours=1)})
+
+
+class PulseDueFilter(DueFilter):
+    """Of a pulse, the moment it is looked at next is its coming boundary."""
+
+    field = "wake_at"
+
+
+class DueOrParkedFilter(DueFilter):
+    """Of deliveries, which are parked behind a failure: then they have no `wake_at`."""
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [*super().lookups(request, model_admin), ("parked", "Parked")]
+
+    def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return queryset.filter(wake_at=None) if value == "parked" else super().chosen(queryset, value)
+
+
+class ComponentFilter(KnownFilter):
+    """By the component whose operation is called."""
+
+    title = "component"
+    parameter_name = "component"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [(locator, locator) for locator in sorted(registry.all())]
+
+    def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        # What it had before counts too: calls of a retired operation are still somewhere.
+        stored = Component.objects.using(settings.alias()).filter(locator=value)
+        ever = set(stored.values_list("operations", flat=True).first() or ())
+        names = ever.union(registry.component(value).operations)
+        return queryset.filter(endpoint__in=[f"{value}.{name}" for name in sorted(names)])
+
+
+class EndpointFilter(KnownFilter):
+    """By the endpoint; where a component is chosen, only its own are offered."""
+
+    title = "endpoint"
+    parameter_name = "endpoint"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        committed, leased = known_endpoints()
+        component = request.GET.get(ComponentFilter.parameter_name)
+        return [
+            (endpoint, endpoint)
+            for endpoint in sorted(committed + leased)
+            if component in (None, endpoint.rpartition(".")[0]) or endpoint == self.value()
+        ]
+
+    def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return queryset.filter(endpoint=value)
+
+
+class OutcomeFilter(KnownFilter):
+    title = "outcome"
+    parameter_name = "outcome"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [(one.value, str(one.label)) for one in Outcome]
+
+    def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return queryset.filter(outcome=value)
