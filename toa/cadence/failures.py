@@ -8,14 +8,18 @@ from uuid import UUID
 
 from django.db import connections, transaction
 
+from toa.cadence.stored import DELIVERIES
 from toa.core.clock import to_datetime, to_moment
+from toa.core.deadlines import DISCARDED, DRAINING, FAILED
 from toa.exceptions import Conflict, NotFound, UnknownEndpoint
+from toa.manifests import registry
 from toa.models import Delivery, Failure, Outcome
 from toa.runtime import bindings, clock, settings, waking
+from toa.runtime.bindings import Component
 from toa.runtime.events import Change, evaluate_again
 from toa.runtime.journal import Settled, write_history
 from toa.runtime.sql import insert_rows
-from toa.runtime.table import jsonb
+from toa.runtime.table import Lock, jsonb
 
 logger = logging.getLogger("toa.cadence")
 
@@ -43,7 +47,7 @@ def retry(identity: UUID, by: str) -> str:
             _let_go(failure, by, REMOVED, now)
             answer = f"let go: {REMOVED}"
         else:
-            requeue = _requeue_delivery if failure.source == "delivery" else _requeue_call
+            requeue = {"delivery": _requeue_delivery, "deadline": _resume}.get(failure.source, _requeue_call)
             answer = requeue(failure, by, now)
         moment = to_datetime(now)
         waking.after_commit(moment, moment)
@@ -57,6 +61,8 @@ def discard(identity: UUID, by: str) -> str:
     with transaction.atomic(using=settings.alias()):
         failure = _taken(identity)
         _let_go(failure, by, "discarded", now)
+        if _timed(failure):
+            _abandon(failure, now)
         moment = to_datetime(now)
         waking.after_commit(moment, moment)
     _log("discard", failure, by, "discarded")
@@ -94,9 +100,47 @@ def _requeue_delivery(failure: Failure, by: str, now: int) -> str:
             _let_go(failure, by, "did not happen", now)
             return "let go: by the present code there is nothing to deliver"
         row.request, row.target = request
-    row.wake_at, row.attempt, row.strikes, row.token = to_datetime(now), 0, 0, None
+    instance = _stopped(row)
+    # Where its instance stopped over it, the drain of that instance makes it, and what parked after it.
+    wake = to_datetime(now) if instance is None else None
+    row.wake_at, row.attempt, row.strikes, row.token = wake, 0, 0, None
     row.save()
+    if instance is not None:
+        _drain(*instance, {"delivery": row.id.hex}, now)
     return AGAIN
+
+
+def _stopped(row: Delivery) -> tuple[Component, Any] | None:
+    """The instance that a failed delivery stopped, locked; null where its component has no deadlines."""
+    component = bindings.operation(row.endpoint).component
+    if not row.target or not component.spec.deadlines:
+        return None
+    state = component.table.fetch([row.target], Lock.WAIT).get(row.target)
+    return (component, row.target) if state is not None and state["STATE"] == FAILED else None
+
+
+def _resume(failure: Failure, by: str, now: int) -> str:
+    component = bindings.component(failure.row["component"])
+    identity = failure.row["id"]
+    state = component.table.fetch([identity], Lock.WAIT).get(identity)
+    if state is None or state["STATE"] != FAILED:
+        return "let go: the instance is not stopped any more"
+    _drain(component, identity, {"property": failure.row["property"]}, now)
+    return AGAIN
+
+
+def _drain(component: Component, identity: Any, first: dict[str, str], now: int) -> None:
+    component.table.update(identity, {"STATE": DRAINING, "HELD": now, "CLOCK": {"first": first}})
+
+
+def _abandon(failure: Failure, now: int) -> None:
+    """Nothing runs by itself any more for the instance that the failure stopped; what parked for it is refused."""
+    component, _, identity = failure.entity.partition(":")
+    bound = bindings.component(component)
+    state = bound.table.fetch([identity], Lock.WAIT).get(identity)
+    if state is not None and state["STATE"] == FAILED:
+        bound.table.update(identity, {"STATE": DISCARDED, "HELD": None})
+        DELIVERIES.kind.release(component, identity, now)
 
 
 def _change(row: Delivery, kept: dict[str, Any]) -> Change:
@@ -126,6 +170,7 @@ def _requeue_call(failure: Failure, by: str, now: int) -> str:
                 "entity": failure.entity,
                 # It may be late by now, through no fault of its own: whoever retries wants it made.
                 "overdue_ms": None,
+                "mark": None if row.get("mark") is None else jsonb(row["mark"]),
             }
         ],
     )
@@ -151,6 +196,11 @@ def _let_go(failure: Failure, by: str, code: str, now: int) -> None:
             )
         ]
     )
+
+
+def _timed(failure: Failure) -> bool:
+    locator = failure.entity.partition(":")[0]
+    return locator in registry.all() and bool(registry.all()[locator].deadlines)
 
 
 def _log(action: str, failure: Failure, by: str, answer: str) -> None:

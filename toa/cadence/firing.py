@@ -6,19 +6,25 @@ passed over for a second is fired with patience: it waits for its entity, at mos
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import OperationalError, connections, transaction
 from psycopg import errors
 
+from toa.cadence.admitting import AFTER_DEADLINE, admitted, turn_away
+from toa.cadence.instances import locked_state, reach
 from toa.cadence.live import LOCK_TIMEOUT, Kind, Live
 from toa.cadence.settling import settle, settle_error, settle_reply, strike
 from toa.cadence.source import BACKSTOP_MS
 from toa.core.allowance import TookTooLong
 from toa.core.calling import Call, refuses_chain
+from toa.core.deadlines import FAILED
 from toa.core.error import Error
 from toa.exceptions import Busy, NotAllowedHere, NotFound
 from toa.models import Outcome
 from toa.runtime import bindings, clock, settings
-from toa.runtime.deciding import decide
+from toa.runtime.bindings import Component
+from toa.runtime.deciding import Verdict, decide
 from toa.runtime.requests import prepare, split
 from toa.runtime.table import Lock
 
@@ -28,6 +34,14 @@ NOT_FOUND = "NOT_FOUND"
 
 class _Gone(Exception):
     """The call was taken, moved or cancelled since it was found."""
+
+
+class _AfterDeadline(Exception):
+    """The target has a deadline that goes first."""
+
+    def __init__(self, component: Component, identity: Any) -> None:
+        self.component = component
+        self.identity = identity
 
 
 def fire(kind: Kind, live: Live) -> bool:
@@ -42,6 +56,9 @@ def fire(kind: Kind, live: Live) -> bool:
                 _make(kind, live, now)
     except (Busy, _Gone):
         return False
+    except _AfterDeadline as waits:
+        # The deadline was pending when the event happened. It is due: it goes first, and then the event.
+        return reach(waits.component, waits.identity) and fire(kind, live)
     except TookTooLong as error:
         return _strike(kind, live, str(error), now)
     except OperationalError as error:
@@ -67,6 +84,8 @@ def call_of(live: Live) -> Call:
         caller=f"{live.source}:{live.id.hex}",
         chain=live.chain,
         cause={"source": live.source, "call": live.id.hex, **(live.cause or {})},
+        # A mark goes from the time-out over what it sent to the events of that, and ends there.
+        mark=None if live.source == "delivery" else live.mark,
     )
 
 
@@ -90,12 +109,18 @@ def _make(kind: Kind, live: Live, started: int) -> None:
             prepare(operation, *split(live.request)),
             call_of(live),
             lock=Lock.WAIT if patient else Lock.SKIP,
-            locked=lambda: _take(kind, live),
+            locked=lambda entries: _take(kind, live) or admitted(live, entries),
         )
     except NotFound:
         _take(kind, live)
         reply = Error(NOT_FOUND)
-    settle_reply(kind, live, reply, started, clock.clock().now())
+    if reply == AFTER_DEADLINE:
+        component, _, identity = live.entity.partition(":")
+        raise _AfterDeadline(bindings.component(component), identity)
+    if isinstance(reply, Verdict):
+        turn_away(kind, live, reply, started)
+    else:
+        settle_reply(kind, live, reply, started, clock.clock().now())
 
 
 def _take(kind: Kind, live: Live) -> None:
@@ -104,11 +129,20 @@ def _take(kind: Kind, live: Live) -> None:
 
 
 def _record(kind: Kind, live: Live, error: Exception, started: int) -> bool:
-    operation = bindings.operation(live.endpoint).spec
-    with transaction.atomic(using=settings.alias()):
-        if not kind.claim(live):
-            return False
-        settle_error(kind, live, error, operation, started, clock.clock().now())
+    operation = bindings.operation(live.endpoint)
+    component, _, identity = live.entity.partition(":")
+    timed = kind.parks and "STATE" in operation.component.table.properties and component == operation.component.locator
+    try:
+        with transaction.atomic(using=settings.alias()):
+            # The object first, as always: a failure stops the one instance that it happened to.
+            state = locked_state(operation.component, identity) if timed else None
+            if not kind.claim(live):
+                return False
+            outcome = settle_error(kind, live, error, operation.spec, started, clock.clock().now())
+            if outcome is Outcome.FAILED and state is not None:
+                operation.component.table.update(identity, {"STATE": FAILED, "HELD": None})
+    except Busy:
+        return False
     return True
 
 

@@ -20,7 +20,7 @@ from toa.runtime import clock, settings
 LOCK_TIMEOUT = "100ms"
 """Longest wait of a firing transaction for any lock."""
 
-_COLUMNS = "id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, token"
+_COLUMNS = "id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, token, mark"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,7 @@ class Live:
     chain: tuple[str, ...]
     cause: dict[str, Any] | None
     token: UUID | None
+    mark: dict[str, Any] | None
     entity: str
     """Whom it concerns, as `component:id`."""
     overdue: int | None = None
@@ -150,6 +151,26 @@ class Kind:
             cursor.execute(sql, [endpoint])
             return int(cursor.fetchone()[0])
 
+    def first_of(self, receiver: str, target: str, wanted: str | None) -> Live | None:
+        """The next delivery to one object, parked or not, locked: the wanted one where it is there, else in order of
+        the events. For whoever holds the object's lock."""
+        sql = (
+            f"SELECT {_prefixed(_COLUMNS)}, {_prefixed(self.extra)} FROM {self.table} c"
+            f" WHERE c.receiver = %s AND c.target = %s AND c.due_at <= {clock.clock().expression()} {self.heads}"
+            f" ORDER BY c.id = %s DESC NULLS LAST, c.created_at, c.version, c.position LIMIT 1 FOR UPDATE SKIP LOCKED"
+        )
+        found = self._read(sql, [receiver, target, wanted])
+        return found[0] if found else None
+
+    def release(self, receiver: str, target: str, now: int) -> None:
+        """Let the deliveries that parked for an object come due again; those with a failure of their own stay."""
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(
+                f"UPDATE {self.table} c SET wake_at = %s WHERE c.receiver = %s AND c.target = %s AND c.wake_at IS NULL"
+                " AND NOT EXISTS (SELECT 1 FROM toa_failure f WHERE f.call = c.id)",
+                [to_datetime(now), receiver, target],
+            )
+
     def hold(self, leased: Live) -> bool:
         """Lock the row of a leased call for its settlement; false where the token is not ours any more."""
         with connections[settings.alias()].cursor() as cursor:
@@ -184,18 +205,19 @@ class Kind:
             return [self._live(row) for row in cursor.fetchall()]
 
     def _live(self, row: Sequence[Any]) -> Live:
-        identity, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, token, *extra = row
+        identity, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, token, mark, *extra = row
         return Live(
             id=identity,
             endpoint=endpoint,
             request=_json(request) or {},
             due=to_moment(due_at),
-            wake=to_moment(wake_at),
+            wake=to_moment(wake_at if wake_at is not None else due_at),
             attempt=attempt,
             strikes=strikes,
             chain=tuple(chain),
             cause=_json(cause),
             token=token,
+            mark=_json(mark),
             **self.describe(extra),
         )
 

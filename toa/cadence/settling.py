@@ -82,7 +82,7 @@ def fail(kind: Kind, live: Live, error: str, traceback: str, started: int, now: 
         attempts=attempt,
         due_at=to_datetime(live.due),
         at=to_datetime(now),
-        row={"chain": list(live.chain), "cause": live.cause, "overdue": live.overdue, "strikes": live.strikes},
+        row={"chain": list(live.chain), "cause": live.cause, "overdue": live.overdue, "mark": live.mark},
     )
     if kind.parks:
         kind.postpone(live, None, attempt)

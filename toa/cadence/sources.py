@@ -7,14 +7,16 @@ from typing import Any
 
 from django.db import connections
 
+from toa.cadence.deadlines import DEADLINES
 from toa.cadence.pulses import PULSES
+from toa.cadence.schedules import SCHEDULES
 from toa.cadence.source import Source
 from toa.cadence.stored import DELAYS, DELIVERIES
 from toa.core.clock import to_moment
 from toa.exceptions import UnknownEndpoint
 from toa.runtime import clock, settings
 
-SOURCES: tuple[Source, ...] = (DELIVERIES, DELAYS, PULSES)
+SOURCES: tuple[Source, ...] = (DELIVERIES, DEADLINES, DELAYS, SCHEDULES, PULSES)
 
 
 def source(name: str) -> Source:

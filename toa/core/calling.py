@@ -40,6 +40,10 @@ class Call:
     """Endpoints that led here, this one not included."""
     cause: dict[str, Any] | None = None
     lease: Lease | None = None
+    mark: dict[str, Any] | None = None
+    """Component and id of the process whose time-out this call follows from; see `Armed.mark`."""
+    timeout: bool = False
+    """This is the call of a time-out itself: what it sends carries the mark on, and nothing after that does."""
 
     def hops(self) -> tuple[str, ...]:
         """The chain as the next call will carry it."""
@@ -73,6 +77,9 @@ class Armed:
     name: str | None = None
     unchained: bool = False
     source: str = "delay"
+    mark: dict[str, Any] | None = None
+    """What a time-out's transition sends carries its process's mark: the process, closed by then, still takes the
+    events that this causes."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,6 +90,8 @@ class Intentions:
     cancelled: list[UUID] = field(default_factory=list)
     moved: dict[UUID, int] = field(default_factory=dict)
     """New moments in epoch ms."""
+    closed: bool = False
+    """The process is over."""
 
     def __bool__(self) -> bool:
         return bool(self.armed or self.cancelled or self.moved)

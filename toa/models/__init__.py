@@ -6,6 +6,7 @@ from toa.models.entity import Entity
 from toa.models.locks import Lock
 from toa.models.processes import ClockOffset, Process
 from toa.models.records import Failure, History, Once, Outcome
+from toa.models.revisions import Revision
 
 __all__ = [
     "ClockOffset",
@@ -20,6 +21,7 @@ __all__ = [
     "Outcome",
     "Process",
     "Pulse",
+    "Revision",
     "Schedule",
     "ScheduledCall",
 ]

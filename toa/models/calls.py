@@ -28,6 +28,7 @@ class LiveCall(models.Model):
     token = models.UUIDField(null=True, blank=True, help_text="Of the lease, while an effect runs.")
     chain = ArrayField(models.CharField(max_length=191), default=list, help_text="The endpoints that led here.")
     cause = models.JSONField(null=True, blank=True, help_text="What stored this call.")
+    mark = models.JSONField(null=True, blank=True, help_text="Of a process that ended: whose last words this carries.")
     created_at = MomentField()
 
     class Meta:
@@ -89,6 +90,8 @@ class Delivery(LiveCall):
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_delivery_claim"),
             models.Index(fields=["endpoint"], condition=models.Q(token__isnull=False), name="toa_delivery_leased"),
+            # What waits for one object: its deadlines give way to earlier events, and a drain goes through them.
+            models.Index(fields=["receiver", "target", "created_at"], name="toa_delivery_target"),
         ]
         constraints: ClassVar[list[Any]] = [
             # Also the index that finds whether an earlier one of the pair is still there.

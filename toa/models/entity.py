@@ -14,6 +14,7 @@ from toa.core.specs import ComponentSpec, EntitySpec, IndexSpec
 from toa.manifests import registry
 from toa.models.fields import field_of, key_field, system_field
 from toa.models.lookups import to_q
+from toa.models.schedule_indexes import schedule_indexes
 
 
 class EntityMeta(ModelBase):
@@ -85,6 +86,8 @@ def _meta(component: ComponentSpec, entity: EntitySpec, declared: type | None) -
     options = {k: v for k, v in vars(declared).items() if not k.startswith("__")} if declared else {}
     options["constraints"] = [*options.get("constraints", ()), *_constraints(component, entity)]
     options["indexes"] = [*options.get("indexes", ()), *(_index(component, entity, i) for i in entity.index.values())]
+    if component.deadlines:
+        options["indexes"] += schedule_indexes(component, entity)
     return type("Meta", (), options)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import BooleanField, DateTimeField, F, Func, Q, Value
+from django.db.models import BooleanField, F, Func, Q, Value
 from django.db.models.expressions import OrderBy
 from django.db.models.functions import Collate
 from django.db.models.lookups import Exact, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
@@ -22,7 +22,6 @@ from toa.core.cursor import Cursor, SortKey
 from toa.core.specs import EntitySpec, PropertySpec, PropertyType
 
 TEXTS = frozenset({PropertyType.STRING, PropertyType.EMAIL})
-_INSTANTS = frozenset({PropertyType.MOMENT, PropertyType.DATETIME})
 
 
 class RowComparison(Func):
@@ -96,8 +95,8 @@ class _Step:
         self.name = column_of(spec)
         self.column = comparable(spec)
         self.value = value
-        # An instant is bound as it is: the field of a moment would cut it to milliseconds.
-        self.bound = Value(value, output_field=DateTimeField()) if key.type in _INSTANTS else Value(value)
+        # As an expression an instant is bound as it is; the field of a moment would cut it to milliseconds.
+        self.bound = Value(value)
 
     @property
     def nulls_follow(self) -> bool:

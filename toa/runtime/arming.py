@@ -58,6 +58,7 @@ def armed(
         name=key,
         unchained=unchained,
         source=source,
+        mark=call.mark if source == "send" and call.timeout else None,
     )
 
 
@@ -125,6 +126,7 @@ def _row(one: Armed, entity: str, chain: list[str], cause: Any, now: int) -> dic
         "entity": entity,
         "name": one.name,
         "overdue_ms": one.overdue,
+        "mark": None if one.mark is None else jsonb(one.mark),
     }
 
 

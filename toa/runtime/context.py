@@ -135,6 +135,12 @@ class TransitionContext(Context):
         self._intentions.armed.append(one)
         return one.id.hex
 
+    def close(self) -> None:
+        """The process is over: no deadline, time-out or delivery of this object comes after this commit."""
+        if "STATE" not in self._operation.component.table.properties:
+            raise NotAllowedHere(f"{self._operation.component.locator} has no deadlines, and so nothing to close")
+        self._intentions.closed = True
+
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise NotAllowedHere(
             f"{self._operation.endpoint} is a {self._operation.spec.type.value}: it calls nothing",

@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from toa.core import draft as drafts
 from toa.core.allowance import drawing
 from toa.core.calling import Call
 from toa.core.criteria import matches
+from toa.core.deadlines import Reached, left_standing
 from toa.core.draft import Draft
 from toa.core.error import Error
 from toa.core.query import Query
@@ -28,37 +30,49 @@ from toa.runtime.table import Lock, State
 from toa.runtime.writing import Entry, LostCreationRace, write
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What whoever fires a call decided about it once its rows were locked: the function is not run."""
+
+    name: str
+
+
 def decide(
     operation: Operation,
     request: Request,
     call: Call,
     *,
     lock: Lock = Lock.WAIT,
-    locked: Callable[[], None] | None = None,
+    locked: Callable[[Sequence[Entry]], Verdict | None] | None = None,
+    reached: Reached | None = None,
 ) -> Any:
     """Run a transition or an assignment in the open transaction; returns its reply, or the Error it replied with.
 
-    `locked` is called once the rows are locked, before the function runs. Raises Busy where `lock` is SKIP and a row
-    is held; NotFound, PreconditionFailed and Conflict as they say.
+    `locked` is called once the rows are locked, before the function runs; a Verdict that it gives is returned in
+    place of a reply. `reached` is the deadline that the transition is called for, which it must do away with. Raises
+    Busy where `lock` is SKIP and a row is held; NotFound, PreconditionFailed and Conflict as they say.
     """
     while True:
         try:
-            return _attempt(operation, request, call, lock, locked)
+            entries = _entries(operation, request.query, lock)
+            verdict = locked(entries) if locked is not None else None
+            return _run_on(operation, request, call, entries, lock, reached) if verdict is None else verdict
         except LostCreationRace:
             continue  # the row is there now: lock it and decide again, on what the other one wrote
 
 
-def _attempt(operation: Operation, request: Request, call: Call, lock: Lock, locked: Callable[[], None] | None) -> Any:
-    entries = _entries(operation, request.query, lock)
-    if locked is not None:
-        locked()
+def _run_on(
+    operation: Operation, request: Request, call: Call, entries: list[Entry], lock: Lock, reached: Reached | None
+) -> Any:
     context = TransitionContext(operation, call)
     if request.query is not None:
         _recheck(operation, request.query, entries, context.now())
     reply = _run(operation, request, entries, context)
     if isinstance(reply, Error):
         return reply
-    write(operation, entries, context._intentions, call, context.now(), lock)
+    if reached is not None and (reason := left_standing(entries[0].draft, reached)):
+        raise OperationFault(f"{operation.endpoint}: {reason}")
+    write(operation, entries, context._intentions, call, context.now(), lock, reached)
     return reply
 
 

@@ -83,6 +83,7 @@ def _delivery(change: Change, one: Raised, call: Call, happened: int) -> dict[st
         "receiver": one.receiver.operation.component.locator,
         "position": one.receiver.spec.position,
         "target": _target(one.receiver, one.request),
+        "mark": None if call.mark is None else jsonb(call.mark),
     }
 
 

@@ -9,6 +9,7 @@ from django.db import IntegrityError, connections
 
 from toa.core import draft as drafts
 from toa.core.calling import Call, Intentions, Lease
+from toa.core.deadlines import CLOSED, TIMEOUT, Reached
 from toa.core.draft import Draft
 from toa.exceptions import Conflict, InvalidInput, LeaseLost, OperationFault
 from toa.models import Outcome
@@ -16,6 +17,7 @@ from toa.runtime import arming, settings
 from toa.runtime.bindings import Component, Operation
 from toa.runtime.events import Change, deliver
 from toa.runtime.journal import write_history
+from toa.runtime.revising import revise
 from toa.runtime.table import Lock, State
 from toa.runtime.withdrawing import move_ids, taken, withdraw_ids
 
@@ -36,7 +38,13 @@ class Entry:
 
 
 def write(
-    operation: Operation, entries: Sequence[Entry], intentions: Intentions, call: Call, now: int, lock: Lock
+    operation: Operation,
+    entries: Sequence[Entry],
+    intentions: Intentions,
+    call: Call,
+    now: int,
+    lock: Lock,
+    reached: Reached | None = None,
 ) -> list[Change]:
     """Write the differences; returns the changes that were made.
 
@@ -51,7 +59,7 @@ def write(
     made: list[Change] = []
     try:
         for entry in entries:
-            change = _write_row(component, entry, now)
+            change = _write_row(component, entry, _clockwork(component, entry, intentions, call, now, reached), now)
             if change is not None:
                 made.append(change)
         if made and any(spec.ref for spec in component.table.properties.values()):
@@ -59,6 +67,7 @@ def write(
     except IntegrityError as error:
         raise _explained(component, error) from error
     if made:
+        revise(made, call, reached)
         deliver(made, call)
     arming.store(intentions.armed, call, entity, now)
     if call.lease is not None:
@@ -83,13 +92,33 @@ def check_lease(lease: Lease) -> None:
             raise LeaseLost("the lease of the calling effect is gone: it lapsed or was withdrawn")
 
 
-def _write_row(component: Component, entry: Entry, now: int) -> Change | None:
+def _clockwork(
+    component: Component, entry: Entry, intentions: Intentions, call: Call, now: int, reached: Reached | None
+) -> State:
+    """What the call makes of the system properties of a component with deadlines."""
+    written: State = {}
+    if entry.origin is None:
+        timeout = component.spec.deadlines.get(TIMEOUT)
+        if timeout is not None and timeout.lifetime_ms is not None:
+            written["TIMEOUT"] = (now if call.base is None else call.base) + timeout.lifetime_ms
+    elif reached is not None and (entry.origin["HELD"], entry.origin["CLOCK"]) != (None, None):
+        written |= {"HELD": None, "CLOCK": None}
+    if intentions.closed or (reached is not None and reached.property == TIMEOUT):
+        written |= {"STATE": CLOSED, "HELD": None}
+    return written
+
+
+def _write_row(component: Component, entry: Entry, clockwork: State, now: int) -> Change | None:
     table = component.table
     changed = drafts.changes(entry.draft)
-    if not changed and not (entry.create and entry.origin is None):
-        return None
     before = entry.origin
+    if not changed and not (entry.create and before is None):
+        if clockwork and before is not None:
+            # Neither VERSION nor an event: nothing that people see has changed.
+            table.update(before["id"], clockwork)
+        return None
     state: State = {**drafts.state(entry.draft), "UPDATED": now, "VERSION": (before["VERSION"] if before else 0) + 1}
+    state.update(clockwork)
     if before is None:
         state["CREATED"] = now
     state.update(_checked(component, state))
@@ -97,7 +126,7 @@ def _write_row(component: Component, entry: Entry, now: int) -> Change | None:
         if not table.insert(state):
             raise LostCreationRace
     else:
-        table.update(state["id"], {name: state[name] for name in (*changed, "UPDATED", "VERSION")})
+        table.update(state["id"], {name: state[name] for name in (*changed, *clockwork, "UPDATED", "VERSION")})
     return Change(component=component, origin=before, state=state)
 
 

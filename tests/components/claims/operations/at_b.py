@@ -1,0 +1,3 @@
+def transition(input, entry, context):
+    entry.log.append("b")
+    entry.b = None

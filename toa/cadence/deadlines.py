@@ -1,0 +1,107 @@
+"""Deadlines as a source of due work: found by an index over the rows themselves, run instance by instance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db import connections
+
+from toa.cadence.draining import drain
+from toa.cadence.instances import reach
+from toa.cadence.source import Dispatch, Step
+from toa.manifests import registry
+from toa.models.schedule_indexes import moments
+from toa.runtime import bindings, clock, settings
+from toa.runtime.bindings import Component
+
+
+class Deadlines:
+    """Every instance of every component with deadlines."""
+
+    name = "deadline"
+
+    def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
+        now = clock.clock().expression()
+        parts = []
+        for component in _components():
+            for moment, condition, order in _looks(component):
+                of = f"SELECT {moment} FROM {_table(component)} c WHERE {condition} AND {moment}"
+                parts.append(
+                    f"SELECT ({of} <= {now} ORDER BY {order} LIMIT 1) AS due,"
+                    f" ({of} <= {now} ORDER BY {moment} DESC, c.id DESC LIMIT 1) AS newest,"
+                    f" ({of} > {now} ORDER BY {order} LIMIT 1) AS coming"
+                )
+        if not parts:
+            return "SELECT NULL::timestamptz, NULL::timestamptz, NULL::timestamptz", []
+        return f"SELECT min(u.due), max(u.newest), min(u.coming) FROM ({' UNION ALL '.join(parts)}) u", []
+
+    def lower(self, moment: int) -> None:
+        """Deadlines are always looked at from the beginning: their rows stay."""
+
+    def step(self, limit: int, dispatch: Dispatch) -> Step:
+        """Rounds over what is due: at most one deadline of each instance in a round, the earliest first."""
+        settled = locked = 0
+        full = False
+        for component in _components():
+            found = _due(component, limit)
+            if len(found) >= limit:
+                full = True
+                dispatch.more()
+            while found and settled < limit:
+                done = [identity for identity in found if _advance(component, identity)]
+                settled += len(done)
+                locked += len(found) - len(done)
+                # Another one of the same instance may be due: it has its turn after everybody's first.
+                found = [identity for identity in _due(component, limit) if identity in done]
+        return Step(settled=settled, full=full and settled > 0, locked=locked)
+
+    def waiting(self, endpoint: str) -> bool:
+        """No deadline is leased: its transition commits with it."""
+        return False
+
+    def perform(self, endpoint: str, *, renew: bool) -> bool:
+        """No deadline is leased: its transition commits with it."""
+        return False
+
+
+DEADLINES = Deadlines()
+
+
+def _components() -> Iterator[Component]:
+    for spec in registry.all().values():
+        if spec.deadlines:
+            yield bindings.component(spec.locator)
+
+
+def _advance(component: Component, identity: Any) -> bool:
+    return drain(component, identity) or reach(component, identity)
+
+
+def _due(component: Component, limit: int) -> list[Any]:
+    """The ids of instances with something due, by moment; what is held until a moment that has come is among them."""
+    now = clock.clock().expression()
+    parts = [
+        f"(SELECT c.id, {moment} AS moment FROM {_table(component)} c WHERE {condition} AND {moment} <= {now}"
+        f" ORDER BY {order} LIMIT {int(limit)})"
+        for moment, condition, order in _looks(component)
+    ]
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute(f"SELECT d.id FROM ({' UNION ALL '.join(parts)}) d ORDER BY d.moment, d.id LIMIT {int(limit)}")
+        return [component.table.identity(row[0]) for row in cursor.fetchall()]
+
+
+def _looks(component: Component) -> list[tuple[str, str, str]]:
+    """The two ways to find an instance, each served by an index: its moment, the condition, and the order, as SQL."""
+    columns = component.table.columns
+    quote = connections[settings.alias()].ops.quote_name
+    least = f"LEAST({', '.join(f'c.{quote(columns[name])}' for name in moments(component.spec))})"
+    state, held, deleted = (f"c.{quote(columns[name])}" for name in ("STATE", "HELD", "DELETED"))
+    return [
+        (least, f"{state} IS NULL AND {held} IS NULL AND {deleted} IS NULL", f"{least}, c.id"),
+        (held, f"{held} IS NOT NULL AND {deleted} IS NULL", f"{held}, c.id"),
+    ]
+
+
+def _table(component: Component) -> str:
+    return connections[settings.alias()].ops.quote_name(component.table.model._meta.db_table)
