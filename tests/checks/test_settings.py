@@ -98,7 +98,11 @@ def test_one_variable_for_two_properties_is_an_error(project):
             "TOA['CADENCE']['components.beacons.ping']",
             None,
         ),
-        ({"components.beacons.ping": "soon"}, "TOA['CADENCE']['components.beacons.ping']: 'soon' is no duration", None),
+        (
+            {"components.beacons.ping": "soon"},
+            "TOA['CADENCE']['components.beacons.ping']: schedule: a schedule has 5 fields",
+            "minute hour day-of-month month day-of-week",
+        ),
         ({"components.beacons.ping": {"intervals": "two"}}, "TOA['CADENCE']['components.beacons.ping']", None),
     ],
 )

@@ -9,11 +9,9 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
-from django.core.exceptions import ImproperlyConfigured
 
-from toa.cadence.syncing import in_this_environment
+from toa.cadence.declared import unfit
 from toa.checks.ids import CADENCE, SETTINGS, SHARED_VARIABLE, UNFIT_CONFIGURATION, UNKNOWN_VARIABLE
-from toa.checks.serving import cadences
 from toa.core.nearest import did_you_mean
 from toa.exceptions import InvalidConfiguration
 from toa.manifests import registry
@@ -65,29 +63,9 @@ def check_cadence(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[che
     """The cadences that `TOA["CADENCE"]` puts in place of those of manifests."""
     if list(problems_of_toa()):
         return []
-    given: Mapping[str, Any] = getattr(settings, "TOA", {}).get("CADENCE", {})
-    declared = {
-        f"{spec.endpoint(one.operation)}#{one.name}" if one.name else spec.endpoint(one.operation): one
-        for spec in registry.all().values()
-        for one in cadences(spec)
-    }
-    found: list[checks.CheckMessage] = [
-        checks.Error(
-            f"no pulse or schedule is called {name!r}",
-            hint=did_you_mean(name, declared) or None,
-            obj="settings.TOA['CADENCE']",
-            id=CADENCE,
-        )
-        for name in given
-        if name not in declared
+    return [
+        checks.Error(one.message, hint=one.hint or None, obj="settings.TOA['CADENCE']", id=CADENCE) for one in unfit()
     ]
-    for spec in registry.all().values():
-        for pulse in spec.pulses:
-            try:
-                in_this_environment(spec.endpoint(pulse.operation), pulse)
-            except ImproperlyConfigured as error:
-                found.append(checks.Error(str(error), obj="settings.TOA['CADENCE']", id=CADENCE))
-    return found
 
 
 def problems_of_toa() -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ import os
 import threading
 import time
 import uuid
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -37,6 +38,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, uuid.UUID):
         return value.hex
     raise TypeError(f"{type(value).__name__} is not JSON: {value!r}")
+
+
+def jsonable(value: Any) -> Any:
+    """Specs and other plain data as JSON-ready data: sets as sorted lists, enums by their value."""
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    if isinstance(value, tuple | list):
+        return [jsonable(item) for item in value]
+    return value if value is None or isinstance(value, str | int | float) else plain(value)
 
 
 def dumps(value: Any) -> str:

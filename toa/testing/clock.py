@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from toa.cadence.passes import run_until_idle
 from toa.cadence.sources import horizon
-from toa.cadence.syncing import restart_pulses
+from toa.cadence.syncing import restart
 from toa.core.clock import ManualClock
 from toa.core.duration import format_duration, parse_duration
 from toa.runtime import clock
@@ -66,10 +66,10 @@ class TestClock:
 
 @contextmanager
 def standing_clock(start: int = START) -> Iterator[TestClock]:
-    """Put a manual clock in force, with every pulse counting from its start."""
+    """Put a manual clock in force, with every pulse and schedule counting from its start."""
     manual = ManualClock(start)
     with clock.use(manual):
-        restart_pulses(start)
+        restart(start)
         yield TestClock(manual)
 
 

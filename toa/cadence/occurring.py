@@ -1,0 +1,167 @@
+"""Occurrences that come due: each becomes a stored call in the transaction that moves its schedule's cursor.
+
+So an occurrence is called exactly once, whatever dies in between, and however many processes try: a schedule that
+somebody else works on is passed over.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import Error as DatabaseError
+from django.db import connections, transaction
+
+from toa.cadence.calendars import counts_from, entity_of, expect, move, passed_over, policy_of, recurrence_of
+from toa.cadence.outcomes import sentence
+from toa.cadence.scheduled import Running, rows_of, running, store
+from toa.cadence.source import BACKSTOP_MS, Step
+from toa.core.clock import to_datetime, to_moment
+from toa.core.duration import SECOND_MS
+from toa.core.owing import Owed, Owing, owing
+from toa.core.recurrence import Missed
+from toa.models import Outcome, Schedule
+from toa.runtime import clock, settings
+from toa.runtime.journal import Settled, write_history
+
+logger = logging.getLogger("toa.cadence")
+
+AGAIN_MS = 30 * SECOND_MS
+"""When a schedule whose sweep the database could not answer is looked at again, in ms."""
+
+_FIND = """
+SELECT d.id, d.swept FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL (
+    SELECT s.id, s.wake_at, s.query IS NOT NULL AS swept FROM toa_schedule s
+     WHERE s.endpoint = e.endpoint AND s.wake_at <= %s ORDER BY s.wake_at, s.id LIMIT %s
+) d ORDER BY d.wake_at, d.id
+"""
+_MOVE = """
+UPDATE toa_schedule s SET cursor = n.cursor, cursor_offset_s = n.offset_s, due_at = n.due_at, wake_at = n.wake_at
+  FROM unnest(%s::uuid[], %s::timestamptz[], %s::int[], %s::timestamptz[], %s::timestamptz[])
+    AS n(id, cursor, offset_s, due_at, wake_at)
+ WHERE s.id = n.id
+"""
+
+
+def reach(endpoints: Sequence[str], limit: int) -> Step:
+    """Store the calls of every occurrence that is due, at most `limit` schedules of each endpoint."""
+    now = clock.database_now()
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute(_FIND, [list(endpoints), to_datetime(now), limit])
+        found = cursor.fetchall()
+    plain, swept = [row[0] for row in found if not row[1]], [row[0] for row in found if row[1]]
+    settled = _reach(plain, now) if plain else 0
+    # What a sweep finds is read in a transaction of its own, so that a slow or broken one holds up nobody else.
+    settled += sum(_reach_alone(identity, now) for identity in swept)
+    return Step(settled=settled, full=len(found) >= limit, locked=len(found) - settled)
+
+
+def _reach_alone(identity: UUID, now: int) -> int:
+    try:
+        return _reach([identity], now)
+    except DatabaseError:
+        logger.exception("the sweep of schedule %s cannot be read", identity, extra={"action": "sweep_unread"})
+        late = Schedule.objects.using(settings.alias()).filter(id=identity, wake_at__lte=to_datetime(now))
+        return late.update(wake_at=to_datetime(now + AGAIN_MS))
+
+
+def _reach(identities: Sequence[UUID], now: int) -> int:
+    with transaction.atomic(using=settings.alias()):
+        due = Schedule.objects.using(settings.alias()).filter(id__in=identities, wake_at__lte=to_datetime(now))
+        rows = list(due.select_for_update(skip_locked=True, no_key=True).order_by("wake_at", "id"))
+        made = running([row.id for row in rows])
+        calls: list[dict[str, Any]] = []
+        lines: list[Settled] = []
+        for row in rows:
+            _occur(row, made.get(row.id, Running()), now, calls, lines)
+        _save(rows)
+        store(calls)
+        write_history(lines)
+    return len(rows)
+
+
+def _occur(row: Schedule, made: Running, now: int, calls: list[dict[str, Any]], lines: list[Settled]) -> None:
+    """Bring a locked schedule up to now: its calls and its lines of history, and where it goes on."""
+    try:
+        after = counts_from(row)
+        found = owing(recurrence_of(row), policy_of(row), after=after, now=now, on_time_ms=BACKSTOP_MS)
+        stored, skipped = _allowed(row, found, made)
+        rows = [one for owed in stored for one in rows_of(row, owed, now, made_up=found.making_up)]
+    except DatabaseError:
+        raise
+    except Exception as error:
+        # Its declaration and the code do not fit. It rests until a sync brings it what fits.
+        logger.exception("the schedule %s cannot go on", row, extra={"action": "schedule_broken"})
+        lines.append(_broken(row, error, now))
+        row.due_at = row.wake_at = None
+        return
+    calls += rows
+    for outcome, missed, why in (
+        (Outcome.EXPIRED, found.expired, "overdue"),
+        (Outcome.MISSED, found.missed, f"catch_up: {row.catch_up}"),
+        (Outcome.SKIPPED, skipped, f"overlap: {row.overlap}"),
+    ):
+        if missed is not None:
+            lines.append(passed_over(row, outcome, missed, now, why))
+    if row.query is not None:
+        lines += [_swept(row, owed, len(rows), now) for owed in stored]
+    move(row, max(found.cursor, after))
+    expect(row, found.due, found.wake)
+
+
+def _allowed(row: Schedule, found: Owing, made: Running) -> tuple[tuple[Owed, ...], Missed | None]:
+    """The calls that may be stored beside what is being made already, and those that `overlap` skips."""
+    if not found.calls or not made.occurrences or row.overlap == "allow":
+        return found.calls, None
+    # Those that make up for missed ones are never skipped, nor what comes due while they are being worked off.
+    if row.catch_up == "each" and (found.making_up or made.making_up):
+        return found.calls, None
+    if row.overlap == "buffer" and made.occurrences == 1:
+        return found.calls, None
+    first, last = found.calls[0], found.calls[-1]
+    count = sum(max(1, owed.missed) for owed in found.calls)
+    return (), Missed(first=first.at, last=last.last, count=count)
+
+
+def _save(rows: Sequence[Schedule]) -> None:
+    if rows:
+        columns = [
+            [row.id for row in rows],
+            [row.cursor for row in rows],
+            [row.cursor_offset_s for row in rows],
+            [row.due_at for row in rows],
+            [row.wake_at for row in rows],
+        ]
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(_MOVE, columns)
+
+
+def _swept(row: Schedule, owed: Owed, count: int, now: int) -> Settled:
+    """That a sweep was made, and how many objects it found: each has a call and a line of its own."""
+    return Settled(
+        call=row.id,
+        source="schedule",
+        endpoint=row.endpoint,
+        entity=entity_of(row.id),
+        outcome=Outcome.MADE,
+        code=f"{count} found",
+        due=owed.planned,
+        at=now,
+        cause={"schedule": row.id.hex, "at": owed.at},
+    )
+
+
+def _broken(row: Schedule, error: Exception, now: int) -> Settled:
+    return Settled(
+        call=row.id,
+        source="schedule",
+        endpoint=row.endpoint,
+        entity=entity_of(row.id),
+        outcome=Outcome.FAILED,
+        code=sentence(error),
+        due=now if row.due_at is None else to_moment(row.due_at),
+        at=now,
+        cause={"schedule": row.id.hex},
+    )
