@@ -14,8 +14,8 @@ from shop.demo.world import SWEEP_S
 
 ALARM_BOUND_MS = 5_000
 """No alarm may be later than this, kills and an emptied broker included."""
-SWEEP_BOUND_MS = SWEEP_S * 1_000 + 8_000
-"""No swept order may be later: a boundary, the lease of a sweep whose worker was killed, and the work itself."""
+SWEEP_BOUND_MS = ALARM_BOUND_MS + SWEEP_S * 1_000 + 6_000
+"""No swept order may be later: on top, a boundary, and the lease of a sweep whose worker was killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ DATA = Path(settings.BASE_DIR) / "store" / "data"
 STOCK = DATA / "stock.csv"
 QUEUES = "toa,toa.calls,celery"
 WORKERS = ("worker-1", "worker-2")
-RATE = 24
+RATE = 20
 """Orders a second that each of the two large imports places."""
 UP_WITHIN_S = 20.0
 """How long beat and workers may take until they show a sign of life."""

@@ -33,6 +33,10 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000), help="of the web (8000)")
 
     def handle(self, *args: Any, port: int, **options: Any) -> None:
+        if not settings.DEBUG:
+            raise CommandError(
+                "shop_run makes a login for development; where DEBUG is off, start each process by itself."
+            )
         if not _is_free(port):
             raise CommandError(
                 f"Port {port} is taken by another program. Stop it, or choose another: PORT=8001 make run"
