@@ -101,6 +101,16 @@ def test_a_changed_cursor_is_refused() -> None:
             decode_cursor(swapped, order)
 
 
+def test_a_cursor_has_one_spelling() -> None:
+    order = order_of("-total")
+    text = encode_cursor(order, {"total": Decimal(3), "id": HEX})
+    raw = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    spaced = urlsafe_b64encode(json.dumps(raw).encode()).decode().rstrip("=")
+    for other in (spaced, text + "=", text + "\n", f" {text}"):
+        with pytest.raises(InvalidQuery, match="not a cursor"):
+            decode_cursor(other, order)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -250,15 +250,31 @@ def _rows() -> st.SearchStrategy[dict[str, Any]]:
 rows = st.lists(_rows(), min_size=1, max_size=12)
 
 
+def symbols_of(column: str) -> list[str]:
+    """The operators that criteria know for a column."""
+    return ["==", "!=", "=in=", "=out="] if column in UNORDERED else [*SYMBOLS, "=in=", "=out="]
+
+
+def values_of(column: str) -> list[Any]:
+    """What criteria may compare a column with: finite numbers, whole milliseconds."""
+    pool = [value for value in POOLS[column] if not (isinstance(value, float) and not math.isfinite(value))]
+    return [value - (value - EPOCH) % MS for value in pool] if column in ("pay_by", "created_at") else pool
+
+
+def operands_of(column: str, symbol: str) -> list[tuple[Any, ...]]:
+    """One operand of each value; null where the operator takes it; of a list also an empty and a full one."""
+    values = values_of(column)
+    single: list[tuple[Any, ...]] = [(value,) for value in values]
+    if symbol in ("=in=", "=out="):
+        return [*single, (), tuple(values)]
+    return [*single, (None,)] if symbol in ("==", "!=") else single
+
+
 @st.composite
 def _columns(draw: st.DrawFn) -> Plan:
     column = draw(st.sampled_from(sorted(POOLS)))
-    symbols = ["==", "!=", "=in=", "=out="] if column in UNORDERED else [*SYMBOLS, "=in=", "=out="]
-    symbol = draw(st.sampled_from(symbols))
-    pool = [value for value in POOLS[column] if not (isinstance(value, float) and not math.isfinite(value))]
-    if column in ("pay_by", "created_at"):
-        pool = [value - (value - EPOCH) % MS for value in pool]
-    return Plan(column, (), symbol, draw(_operands(symbol, pool)))
+    symbol = draw(st.sampled_from(symbols_of(column)))
+    return Plan(column, (), symbol, draw(_operands(symbol, values_of(column))))
 
 
 @st.composite

@@ -13,13 +13,31 @@ from django.contrib.auth.models import Permission
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.migrations.writer import MigrationWriter
-from django.db.models import Index, Sum
+from django.db.models import Index, JSONField, Sum, Value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.order_spec import ORDER, PROPERTIES, prop
 from tests.core.test_criteria_fuzz import near_criteria
-from tests.runtime.criteria_plans import NOW, TEXTS, UUIDS, Plan, as_q, as_text, holds, negatable, plans, rows
+from tests.runtime.criteria_plans import (
+    COMPARED,
+    MEMBERS,
+    NOT_NULL,
+    NOW,
+    POOLS,
+    SYMBOLS,
+    TEXTS,
+    UUIDS,
+    Plan,
+    as_q,
+    as_text,
+    holds,
+    negatable,
+    operands_of,
+    plans,
+    rows,
+    symbols_of,
+)
 from tests.runtime.order_model import Order, draft_values, order_table
 from toa.core.clock import EPOCH, to_datetime, to_moment
 from toa.core.criteria import matches, parse_criteria
@@ -80,6 +98,44 @@ def test_M13_a_Q_answers_as_the_same_filter_written_in_python(values: list[dict[
         assert node is not None
         expected = {row.pk for row in stored if holds(plan, row)}
         assert set(Order.objects.filter(to_q(node, ORDER)).values_list("pk", flat=True)) == expected
+
+
+@pytest.mark.parametrize("column", POOLS)
+def test_every_operator_with_every_value_of_a_column(column: str) -> None:
+    rows = [{column: value} for value in POOLS[column]]
+    stored = store(*(rows if column in NOT_NULL else [*rows, {}]))
+    drafts = {row.pk: draft_values(row) for row in Order.objects.all()}
+    plans = [
+        Plan(column, (), symbol, values) for symbol in symbols_of(column) for values in operands_of(column, symbol)
+    ]
+    assert len(plans) > 4
+    for plan in plans:
+        node = parse_criteria(as_text(plan), PROPERTIES)
+        expected = {row.pk for row in stored if holds(plan, row)}
+        assert set(Order.objects.filter(to_q(node, ORDER)).values_list("pk", flat=True)) == expected, plan
+        assert {key for key, draft in drafts.items() if matches(node, draft, 0)} == expected, plan
+
+
+@pytest.mark.parametrize("symbol", [*SYMBOLS, "=in=", "=out="])
+def test_every_operator_with_every_type_of_a_member(symbol: str) -> None:
+    stored = store(*({"details": {"a": member}} for member in [*MEMBERS, {}, [], [1], {"a": 1}]), {"details": {}}, {})
+    drafts = {row.pk: draft_values(row) for row in Order.objects.all()}
+    for value in COMPARED:
+        if isinstance(value, bool) and symbol in ("<", "<=", ">", ">="):
+            continue
+        plan = Plan("details", ("a",), symbol, (value,))
+        node = parse_criteria(as_text(plan), PROPERTIES)
+        expected = {row.pk for row in stored if holds(plan, row)}
+        assert set(Order.objects.filter(to_q(node, ORDER)).values_list("pk", flat=True)) == expected, plan
+        assert {key for key, draft in drafts.items() if matches(node, draft, 0)} == expected, plan
+
+
+def test_the_null_of_JSON_is_the_null_of_SQL() -> None:
+    store({"details": Value(None, JSONField())}, {"details": None}, {"details": {"a": None}}, {"details": {}})
+    assert [row.pk.int for row in found("details==null")] == [0, 1]
+    assert [row.pk.int for row in found("details!=null")] == [2, 3]
+    assert [row.pk.int for row in found("details.a==null")] == [0, 1, 2, 3]
+    assert found("details.a!=null") == []
 
 
 KNOWN_SQL = re.compile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import cmp_to_key
 from typing import Any
@@ -72,19 +72,37 @@ sorts = st.lists(st.sampled_from(SORTABLE), unique=True, max_size=3).flatmap(
 )
 
 
-@settings(max_examples=100, deadline=None)
-@given(rows, sorts, st.integers(1, 5))
-@example([{}] * 3, ("customer", "-weight"), 1)
-def test_pages_join_to_the_whole_in_order(values: list[dict[str, Any]], sort: tuple[str, ...], size: int) -> None:
+# Criteria beside the sort: they may or may not leave out the rows whose sort key is null.
+BESIDE: dict[str | None, Callable[[Order], bool]] = {
+    None: lambda row: True,
+    "quantity!=5": lambda row: row.quantity != 5,
+    "quantity!=null": lambda row: row.quantity is not None,
+    "quantity==null": lambda row: row.quantity is None,
+    "quantity>=0,gift==true": lambda row: (row.quantity is not None and row.quantity >= 0) or row.gift is True,
+    "quantity<=5;customer=out=(a)": lambda row: row.quantity is not None and row.quantity <= 5 and row.customer != "a",
+    "details.a!=null;quantity=out=()": lambda row: bool(row.details) and row.details.get("a") is not None,
+}
+
+
+@settings(max_examples=120, deadline=None)
+@given(rows, sorts, st.integers(1, 5), st.sampled_from(sorted(BESIDE, key=str)))
+@example([{}, {"quantity": 5}, {"quantity": 1}, {}], ("quantity",), 1, "quantity!=5")
+@example([{}, {"quantity": 5}, {"quantity": 1}, {"gift": True}], ("quantity",), 1, "quantity>=0,gift==true")
+@example([{}, {"quantity": 5}, {"quantity": 1}, {}], ("-quantity",), 1, "quantity==null")
+@example([{}, {"quantity": 5}, {"quantity": 1}, {}], ("quantity",), 1, "quantity==null")
+def test_pages_join_to_the_whole_in_order(
+    values: list[dict[str, Any]], sort: tuple[str, ...], size: int, criteria: str | None
+) -> None:
     Order.objects.all().delete()
     plain = {"created_at": POOLS["created_at"][0], "version": 1, "reference": ""}
     stored = Order.objects.bulk_create(
         Order(**{**plain, "updated_at": plain["created_at"], "id": uuid.uuid5(uuid.NAMESPACE_OID, str(n)), **v})
         for n, v in enumerate(values)
     )
-    expected = [row.pk for row in in_order(stored, list(sort))]
-    assert [row.pk for row in page(sort=list(sort))] == expected
-    assert [row.pk for found in pages(size, sort=list(sort)) for row in found] == expected
+    expected = [row.pk for row in in_order([row for row in stored if BESIDE[criteria](row)], list(sort))]
+    query = {"sort": list(sort), "criteria": criteria}
+    assert [row.pk for row in page(**query)] == expected
+    assert [row.pk for found in pages(size, **query) for row in found] == expected
 
 
 @pytest.fixture
