@@ -7,7 +7,9 @@ INSTALLED_APPS = [
     *INSTALLED_APPS,
     "tests.components.tallies",
     "tests.components.ledgers",
-    "tests.components.beacons", "tests.components.claims",
+    "tests.components.beacons",
+    "tests.components.almanacs",
+    "tests.components.claims",
     "tests.components.couriers",
 ]
 TOA = {**TOA, "CONFIGURATION": {"components.tallies": {"step": 2}}}

@@ -102,7 +102,7 @@ def _read(specs: Mapping[str, ComponentSpec], given: Mapping[str, Any], unfit: l
                     pulses.append(Declared(endpoint=endpoint, spec=spec, overridden=overridden))
                 else:
                     schedules.append(Declared(endpoint=endpoint, spec=spec, overridden=overridden))
-    known = [_key(*one.key) for one in (*pulses, *schedules)]
+    known = [*(_key(*one.key) for one in pulses), *(_key(*one.key) for one in schedules)]
     unfit += [_unknown(_key(endpoint, name), known) for endpoint, names in asked.items() for name in names]
     grouped = dict.fromkeys(one.endpoint for one in pulses if one.spec.scope is PulseScope.GROUP)
     return InForce(
@@ -117,9 +117,8 @@ def _of_operation(
     component: ComponentSpec, operation: str, asked: Mapping[str, Any], unfit: list[Unfit]
 ) -> Iterator[tuple[PulseSpec | ScheduleSpec, bool]]:
     endpoint = component.endpoint(operation)
-    declared: list[PulseSpec | ScheduleSpec] = [
-        spec for spec in (*component.pulses, *component.schedules) if spec.operation == operation
-    ]
+    cadence: list[PulseSpec | ScheduleSpec] = [*component.pulses, *component.schedules]
+    declared = [spec for spec in cadence if spec.operation == operation]
     if "" in asked and (isinstance(asked[""], list) or asked[""] is None or not declared):
         for spec in _overriding(component, operation, asked[""], endpoint, unfit):
             yield spec, True

@@ -86,9 +86,9 @@ def owing(calendar: Schedule, policy: Policy, *, after: int, now: int, on_time_m
     until = _until(calendar, policy, after, now)
     span = calendar.missed(after, until)
     due = calendar.next_after(max(after, until))
-    following = {"due": due, "wake": None if due is None else jittered(calendar, policy, due)}
+    wake = None if due is None else jittered(calendar, policy, due)
     if span is None:
-        return Owing(cursor=after, **following)
+        return Owing(cursor=after, due=due, wake=wake)
     expired = None
     if policy.overdue_ms is not None:
         too_old = now - policy.overdue_ms - on_time_ms - policy.jitter_ms - 1
@@ -96,14 +96,18 @@ def owing(calendar: Schedule, policy: Policy, *, after: int, now: int, on_time_m
         after = max(after, too_old)
     left = calendar.missed(after, until)
     on_time = _on_time(calendar, policy, span.last, now)
-    calls, missed = ((), None) if left is None else _choose(calendar, policy, left, after, now, on_time)
+    calls: tuple[Owed, ...] = ()
+    missed: Missed | None = None
+    if left is not None:
+        calls, missed = _choose(calendar, policy, left, after, now, on_time)
     return Owing(
         calls=calls,
         making_up=not (on_time and span.count == 1),
         expired=expired,
         missed=missed,
         cursor=span.last,
-        **following,
+        due=due,
+        wake=wake,
     )
 
 

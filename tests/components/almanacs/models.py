@@ -1,0 +1,5 @@
+from toa import Entity
+
+
+class Almanac(Entity):
+    """Something that the calendar touches."""
