@@ -6,8 +6,9 @@ import logging
 from typing import Any
 from uuid import UUID
 
-from django.db import connections, transaction
+from django.db import transaction
 
+from toa.cadence.pairs import release_pair
 from toa.cadence.stored import DELIVERIES
 from toa.core.clock import to_datetime, to_moment
 from toa.core.deadlines import DISCARDED, DRAINING, FAILED
@@ -105,6 +106,7 @@ def _requeue_delivery(failure: Failure, by: str, now: int) -> str:
     wake = to_datetime(now) if instance is None else None
     row.wake_at, row.attempt, row.strikes, row.token = wake, 0, 0, None
     row.save()
+    release_pair(row.source, row.source_id, row.receiver, now)
     if instance is not None:
         _drain(*instance, {"delivery": row.id.hex}, now)
     return AGAIN
@@ -178,8 +180,10 @@ def _requeue_call(failure: Failure, by: str, now: int) -> str:
 
 
 def _let_go(failure: Failure, by: str, code: str, now: int) -> None:
-    with connections[settings.alias()].cursor() as cursor:
-        cursor.execute("DELETE FROM toa_delivery WHERE id = %s", [failure.call])
+    row = Delivery.objects.using(settings.alias()).select_for_update().filter(id=failure.call).first()
+    if row is not None:
+        release_pair(row.source, row.source_id, row.receiver, now)
+        row.delete()
     write_history(
         [
             Settled(

@@ -6,6 +6,7 @@ passed over for a second is fired with patience: it waits for its entity, at mos
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import OperationalError, connections, transaction
@@ -27,6 +28,7 @@ from toa.runtime.bindings import Component
 from toa.runtime.deciding import Verdict, decide
 from toa.runtime.requests import prepare, split
 from toa.runtime.table import Lock
+from toa.runtime.writing import Entry
 
 NOT_FOUND = "NOT_FOUND"
 """The code of a call whose object does not exist."""
@@ -109,7 +111,7 @@ def _make(kind: Kind, live: Live, started: int) -> None:
             prepare(operation, *split(live.request)),
             call_of(live),
             lock=Lock.WAIT if patient else Lock.SKIP,
-            locked=lambda entries: _take(kind, live) or admitted(live, entries),
+            locked=lambda entries: _admit(kind, live, entries),
         )
     except NotFound:
         _take(kind, live)
@@ -121,6 +123,11 @@ def _make(kind: Kind, live: Live, started: int) -> None:
         turn_away(kind, live, reply, started)
     else:
         settle_reply(kind, live, reply, started, clock.clock().now())
+
+
+def _admit(kind: Kind, live: Live, entries: Sequence[Entry]) -> Verdict | None:
+    _take(kind, live)
+    return admitted(live, entries)
 
 
 def _take(kind: Kind, live: Live) -> None:

@@ -79,11 +79,12 @@ class Kind:
         return sql, [endpoints]
 
     def due(self, endpoints: list[str], quota: int, since: int | None) -> list[Live]:
-        """What is due, oldest first, at most `quota` for each endpoint. Locks nothing."""
+        """What is due, oldest first, at most `quota` for each endpoint, whether or not it has to wait behind something.
+        Locks nothing."""
         sql = (
             f"SELECT d.* FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL"
             f" (SELECT {_COLUMNS}, {self.extra} FROM {self.table} c"
-            f" WHERE c.endpoint = e.endpoint AND c.wake_at <= {clock.clock().expression()} {_from(since)} {self.heads}"
+            f" WHERE c.endpoint = e.endpoint AND c.wake_at <= {clock.clock().expression()} {_from(since)}"
             f" ORDER BY c.wake_at, c.id LIMIT %s) d ORDER BY d.wake_at, d.id"
         )
         return self._read(sql, [endpoints, quota])
@@ -93,8 +94,8 @@ class Kind:
     def claim(self, found: Live) -> bool:
         """Lock the row of a call found before, in the open transaction; false where it is held, gone or moved."""
         sql = (
-            f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true) FROM {self.table}"
-            f" WHERE id = %s AND wake_at = %s AND attempt = %s AND token IS NOT DISTINCT FROM %s"
+            f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true) FROM {self.table} c"
+            f" WHERE c.id = %s AND c.wake_at = %s AND c.attempt = %s AND c.token IS NOT DISTINCT FROM %s {self.heads}"
             f" FOR UPDATE SKIP LOCKED"
         )
         with connections[settings.alias()].cursor() as cursor:

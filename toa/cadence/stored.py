@@ -8,6 +8,7 @@ from typing import Any
 from toa.cadence.guarding import fire_all
 from toa.cadence.leasing import hint_due, run_next
 from toa.cadence.live import Kind
+from toa.cadence.pairs import in_turn
 from toa.cadence.source import BACKSTOP_MS, Dispatch, Step
 from toa.cadence.suspects import docket
 from toa.cadence.watermark import Watermark, unseen
@@ -50,6 +51,8 @@ class StoredCalls:
         more = unseen([(live.endpoint, live.wake) for live in found], limit)
         if more:
             dispatch.more()
+        if self.kind.heads:
+            found = in_turn(found, now)
         fired = fire_all(self.kind, found, docket())
         self._committed.raised(now, [*more, *(live.wake for live in found if live.id not in fired.settled)])
         return Step(
@@ -60,6 +63,8 @@ class StoredCalls:
 
     def _hint(self, endpoints: list[str], limit: int, dispatch: Dispatch) -> Step:
         now = clock.clock().now()
+        if self.kind.heads:
+            in_turn(self.kind.due(endpoints, limit, self._leased.since(now)), now)
         hints = hint_due(self.kind, endpoints, limit, self._leased.since(now))
         for hint in hints:
             dispatch.hint(hint)
