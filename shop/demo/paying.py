@@ -15,7 +15,10 @@ IN_TIME = 0.40
 AT_THE_LAST_MOMENT = 0.08
 """This share is paid around the very moment at which the order is cancelled: one of the two wins."""
 
-_PLACED = "SELECT id, reference, extract(epoch FROM statement_timestamp() - created_at) FROM store_orders_order"
+_RECENT = """
+SELECT id, reference, extract(epoch FROM statement_timestamp() - created_at)
+  FROM store_orders_order WHERE created_at > statement_timestamp() - %s * interval '1 second'
+"""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,10 +34,11 @@ class Customers:
     def pay(self) -> None:
         """Pay what is to be paid now."""
         with connection.cursor() as cursor:
-            cursor.execute(_PLACED)
-            placed = cursor.fetchall()
+            # Twice the window: nobody pays later, and a pause of this process makes nobody miss their moment.
+            cursor.execute(_RECENT, [2 * self.window_s])
+            recent = cursor.fetchall()
         tried = {*self.accepted, *self.refused}
-        for identity, reference, age_s in placed:
+        for identity, reference, age_s in recent:
             moment_s = paying_moment(reference, self.window_s)
             if identity in tried or moment_s is None or float(age_s) < moment_s:
                 continue

@@ -13,7 +13,7 @@ from django.db import connection
 from shop.demo.world import SWEEP_S
 
 ALARM_BOUND_MS = 5_000
-"""No alarm may be later than this, kills and an emptied broker included."""
+"""No alarm may be later than this, kills and an emptied broker included, on a machine that has nothing else to do."""
 SWEEP_BOUND_MS = ALARM_BOUND_MS + SWEEP_S * 1_000 + 6_000
 """No swept order may be later: on top, a boundary, and the lease of a sweep whose worker was killed."""
 
@@ -48,6 +48,8 @@ class Facts:
     """Orders whose payment was taken."""
     stock: Path
     """The file of the first stock."""
+    load: float = 1.0
+    """How many processes wanted each core at the worst; where it is more than one, everything takes longer."""
 
 
 _EXPIRIES = """
@@ -108,9 +110,12 @@ def prove(facts: Facts) -> Iterator[Proof]:
     yield _none(
         "none was cancelled before its moment", f"SELECT count(*) FROM ({_EXPIRIES}) e WHERE late_ms < 0", "were"
     )
-    for how, bound_ms in (("alarm", ALARM_BOUND_MS), ("sweep", SWEEP_BOUND_MS)):
+    slower = max(1.0, facts.load)
+    because = f", on a machine with {slower:.1f} processes for each core" if slower > 1 else ""
+    for how, least_ms in (("alarm", ALARM_BOUND_MS), ("sweep", SWEEP_BOUND_MS)):
+        bound_ms = round(least_ms * slower)
         yield _none(
-            f"each {how} came within {bound_ms / 1000:g} s",
+            f"each {how} came within {bound_ms / 1000:.0f} s{because}",
             f"SELECT count(*) FROM ({_EXPIRIES}) e WHERE how = '{how}' AND late_ms > {bound_ms}",
             "were later",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -27,6 +28,9 @@ UP_WITHIN_S = 20.0
 OVER_WITHIN_S = 45.0
 """From the first process to the last settled call."""
 LOOK_S = 0.1
+"""How often customers look whether their moment has come."""
+SHOW_EVERY = 3
+"""Looks between two of the screen."""
 
 
 class Story:
@@ -34,6 +38,8 @@ class Story:
 
     def __init__(self, world: World, screen: Screen) -> None:
         self.customers = Customers(window_s=WINDOW_S)
+        self.load = 0.0
+        """The greatest load of the machine that was seen, for each core."""
         self._world = world
         self._screen = screen
         self._watcher = Watcher()
@@ -50,22 +56,28 @@ class Story:
         give_up = time.monotonic() + OVER_WITHIN_S
         try:
             self._open()
-            while True:
-                self.customers.pay()
-                standing = self._watcher.standing()
-                self._screen.show(self._watcher.news(), standing)
-                self._check_crew()
-                self._go_wrong(standing)
-                if standing.at_rest and all(child.is_over() for child in self._imports):
-                    break
+            while not self._is_over():
                 if time.monotonic() > give_up:
-                    raise CommandError(f"It did not come to rest within {OVER_WITHIN_S:g} s: {standing}.")
-                time.sleep(LOOK_S)
+                    raise CommandError(
+                        f"It did not come to rest within {OVER_WITHIN_S:g} s: {self._watcher.standing()}."
+                    )
             if self._mishaps:
-                raise CommandError(f"It came to rest before anything went wrong: {standing}.")
+                raise CommandError(f"It came to rest before anything went wrong: {self._watcher.standing()}.")
             return sum(self._placed(child) for child in self._imports)
         finally:
             end_all([*self._crew.values(), *self._imports])
+
+    def _is_over(self) -> bool:
+        for _ in range(SHOW_EVERY):
+            self.customers.pay()
+            time.sleep(LOOK_S)
+        standing = self._watcher.standing()
+        self._screen.show(self._watcher.news(), standing)
+        self.load = max(self.load, os.getloadavg()[0] / (os.cpu_count() or 1))
+        self._check_crew()
+        if self._mishaps and standing.expired >= self._mishaps[0][0]:
+            self._mishaps.pop(0)[1](standing)
+        return standing.at_rest and all(child.is_over() for child in self._imports)
 
     def _open(self) -> None:
         self._start("beat", beat())
@@ -91,10 +103,6 @@ class Story:
             if time.monotonic() > give_up:
                 raise CommandError(f"Beat and workers gave no sign of life within {UP_WITHIN_S:g} s.")
             time.sleep(LOOK_S)
-
-    def _go_wrong(self, standing: Standing) -> None:
-        if self._mishaps and standing.expired >= self._mishaps[0][0]:
-            self._mishaps.pop(0)[1](standing)
 
     def _kill_a_worker(self, standing: Standing) -> None:
         victim = self._crew.pop("worker-1")

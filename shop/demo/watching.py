@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
-LOOK_BACK = timedelta(seconds=5)
+LOOK_BACK = timedelta(seconds=2)
 """A transaction that was open for less than this when we looked is still seen by a later look."""
 
 _HISTORY = """

@@ -36,7 +36,7 @@ class Command(BaseCommand):
         self.stdout.write(
             f"\n{placed} orders; {len(customers.accepted)} payments taken, {len(customers.refused)} came too late.\n"
         )
-        proofs = list(prove(Facts(placed=placed, paid=customers.accepted, stock=STOCK)))
+        proofs = list(prove(Facts(placed=placed, paid=customers.accepted, stock=STOCK, load=story.load)))
         for proof in proofs:
             self.stdout.write(f"  {'BROKEN' if proof.broken else 'holds '}  {proof.claim}{_found(proof.broken)}")
         self.stdout.write("\nLateness in ms    calls      p50      p99     most")
