@@ -53,7 +53,7 @@ def test_a_refusal_always_has_a_reason_and_a_normalised_value_stays(schema: Any,
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(schema=SCHEMAS, value=VALUES)
 def test_both_validators_say_the_same_for_long(schema: Any, value: Any) -> None:
     prepared = prepare(schema)

@@ -56,7 +56,7 @@ def sub_schemas(schema: Mapping[str, Any]) -> Iterator[tuple[SchemaPath, str, An
     for keyword, value in schema.items():
         if keyword in SCHEMAS and not isinstance(value, list):
             yield (keyword,), keyword, value
-        elif keyword in LISTS_OF_SCHEMAS or (keyword == "items" and isinstance(value, list)):
+        elif keyword in (*LISTS_OF_SCHEMAS, "items") and isinstance(value, list):
             for index, part in enumerate(value):
                 yield (keyword, index), keyword, part
         elif keyword in MAPPINGS_OF_SCHEMAS and isinstance(value, dict):

@@ -99,6 +99,8 @@ class _Declaration:
 
     def read(self) -> OperationSpec | None:
         before = self.place.report.errors()
+        if not isinstance(self.place.value, dict | None):
+            return None  # reported where its fields were read
         kind, scope = self._form()
         if kind is None or scope is None:
             return None
