@@ -8,21 +8,33 @@ another JSON type than the value compared with, is null.
 from __future__ import annotations
 
 import math
+import operator
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
 from toa.core.clock import to_datetime
-from toa.core.criteria_nodes import NEGATIVE, And, Comparison, Node, Now, Operator, Or
+from toa.core.criteria_nodes import LISTS, NEGATIVE, And, Comparison, Node, Now, Operator
 from toa.core.specs import PropertyType
 
 JSON_DECIMAL = r"-?[0-9]{1,255}(\.[0-9]{1,255})?"
 """A text inside an object that counts as a decimal; the same expression serves PostgreSQL."""
 JSON_NUMBERS = frozenset({PropertyType.INTEGER, PropertyType.NUMBER, PropertyType.MOMENT})
 
+_AS_THEY_ARE = frozenset(
+    {PropertyType.STRING, PropertyType.EMAIL, PropertyType.INTEGER, PropertyType.MOMENT, PropertyType.BOOLEAN}
+)
+_COMPARE: Mapping[Operator, Callable[[Any, Any], Any]] = {
+    Operator.EQ: operator.eq,
+    Operator.NE: operator.ne,
+    Operator.LT: operator.lt,
+    Operator.LE: operator.le,
+    Operator.GT: operator.gt,
+    Operator.GE: operator.ge,
+}
 _DECIMAL = re.compile(JSON_DECIMAL)
 
 
@@ -31,13 +43,11 @@ def matches(node: Node, values: Mapping[str, Any], now_ms: int) -> bool:
 
     Raises KeyError where `values` has no entry at all for a property that is compared.
     """
-    match node:
-        case And(items):
-            return all(matches(item, values, now_ms) for item in items)
-        case Or(items):
-            return any(matches(item, values, now_ms) for item in items)
-        case Comparison():
-            return _holds(node, values[node.selector], now_ms)
+    if isinstance(node, Comparison):
+        return _holds(node, values[node.selector], now_ms)
+    if isinstance(node, And):
+        return all(matches(item, values, now_ms) for item in node.items)
+    return any(matches(item, values, now_ms) for item in node.items)
 
 
 def _holds(node: Comparison, value: Any, now_ms: int) -> bool:
@@ -48,20 +58,10 @@ def _holds(node: Comparison, value: Any, now_ms: int) -> bool:
     actual = _in_object(node.type, value) if node.path else _of_column(node.type, value)
     if actual is None:
         return node.operator in NEGATIVE
-    operands = [_operand(node, operand, now_ms) for operand in node.values]
-    match node.operator:
-        case Operator.EQ | Operator.IN:
-            return actual in operands
-        case Operator.NE | Operator.OUT:
-            return actual not in operands
-        case Operator.LT:
-            return bool(actual < operands[0])
-        case Operator.LE:
-            return bool(actual <= operands[0])
-        case Operator.GT:
-            return bool(actual > operands[0])
-        case Operator.GE:
-            return bool(actual >= operands[0])
+    if node.operator in LISTS:
+        listed = actual in [_operand(node, operand, now_ms) for operand in node.values]
+        return listed is (node.operator is Operator.IN)
+    return bool(_COMPARE[node.operator](actual, _operand(node, node.values[0], now_ms)))
 
 
 def _operand(node: Comparison, value: Any, now_ms: int) -> Any:
@@ -72,8 +72,8 @@ def _operand(node: Comparison, value: Any, now_ms: int) -> Any:
 
 def _of_column(kind: PropertyType, value: Any) -> Any:
     """The value in the form that compares."""
-    if value is None:
-        return None
+    if value is None or kind in _AS_THEY_ARE:
+        return value
     match kind:
         case PropertyType.NUMBER:
             # PostgreSQL sorts NaN above every number and finds it equal to itself.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from toa.core.criteria import Node, parse_criteria
 from toa.core.criteria_nodes import And, Comparison, Or
-from toa.core.criteria_targets import target
+from toa.core.criteria_targets import key_type, target
 from toa.core.criteria_values import read_text, read_value
 from toa.core.cursor import Cursor, SortKey, decode_cursor
 from toa.core.nearest import did_you_mean
@@ -21,6 +22,8 @@ MAX_IDS = 1000
 MAX_OFFSET = 100_000
 MAX_SORT_KEYS = 8
 
+_NAMING = frozenset({"criteria", "sort", "projection"})
+_HEX = re.compile(r"[0-9a-f]{32}")
 _UNSORTABLE = frozenset({PropertyType.OBJECT, PropertyType.ARRAY})
 
 
@@ -69,7 +72,7 @@ def parse_query(
     given = {key: value for key, value in query.items() if value is not None}
     _exclude(given, "id", "ids")
     _exclude(given, "offset", "after")
-    properties = entity.selectable()
+    properties = {} if _NAMING.isdisjoint(given) else entity.selectable()
     sort = _sort(given.get("sort"), properties)
     order = order_of(sort, entity)
     limit = _integer(given, "limit", 1, MAX_LIMIT)
@@ -92,6 +95,8 @@ def parse_query(
 
 def read_id(value: Any, spec: PropertySpec) -> Any:
     """An id as drafts hold it, from text or from a value of its type. Raises `InvalidQuery`."""
+    if type(value) is str and spec.type is PropertyType.UUID and _HEX.fullmatch(value):
+        return value
     found = target(spec.name, (), {spec.name: spec}, None)
     return read_text(found, value, quoted=True) if type(value) is str else read_value(found, value)
 
@@ -101,12 +106,11 @@ def order_of(sort: Sequence[SortKey], entity: EntitySpec) -> tuple[SortKey, ...]
     if sort and sort[-1].name == "id":
         return tuple(sort)
     descending = bool(sort) and sort[-1].descending
-    return (*sort, replace(_key(entity.id), name="id", descending=descending))
+    return (*sort, _key(entity.id, descending))
 
 
 def _key(spec: PropertySpec, descending: bool = False) -> SortKey:
-    kind = target(spec.name, (), {spec.name: spec}, None).type or spec.type
-    return SortKey(name=spec.name, descending=descending, type=kind, nullable=spec.nullable)
+    return SortKey(name=spec.name, descending=descending, type=key_type(spec), nullable=spec.nullable)
 
 
 def _ids(value: Any, spec: PropertySpec) -> tuple[Any, ...]:
