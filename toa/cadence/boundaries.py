@@ -45,6 +45,11 @@ def reach(pulse: Pulse, now: int) -> bool:
     return False
 
 
+def paused(pulse: Pulse) -> str:
+    """Why a paused pulse does not call, for the history."""
+    return f"paused by {pulse.paused_by}" if pulse.paused_by else "paused"
+
+
 def waits(pulse: Pulse, now: int) -> bool:
     """Whether a call of the pulse is due that nobody runs."""
     return pulse.token is None and (pulse.fire_at is not None or grid_of(pulse).ordinal(now) > pulse.cursor)

@@ -10,7 +10,7 @@ from django.db import connections
 
 from toa.core.clock import to_datetime, to_moment
 from toa.core.cron import parse_cron
-from toa.core.owing import Policy, jittered
+from toa.core.owing import Owed, Policy, jittered
 from toa.core.recurrence import Missed
 from toa.core.recurrence import Schedule as Recurrence
 from toa.core.zones import offset_at
@@ -120,6 +120,22 @@ def passed_over(row: Schedule, outcome: Outcome, missed: Missed, now: int, why: 
         at=now,
         count=missed.count,
         cause={"schedule": row.id.hex, "at": missed.first, "last": missed.last},
+    )
+
+
+def swept(row: Schedule, owed: Owed, count: int, now: int, asked_by: str = "") -> Settled:
+    """That a sweep was made, and how many objects it found: each has a call and a line of its own."""
+    cause = {"schedule": row.id.hex, "at": owed.at}
+    return Settled(
+        call=row.id,
+        source="schedule",
+        endpoint=row.endpoint,
+        entity=entity_of(row.id),
+        outcome=Outcome.MADE,
+        code=f"{count} found",
+        due=owed.planned,
+        at=now,
+        cause=cause | {"asked_by": asked_by} if asked_by else cause,
     )
 
 

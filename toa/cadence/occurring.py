@@ -14,7 +14,16 @@ from uuid import UUID
 from django.db import Error as DatabaseError
 from django.db import connections, transaction
 
-from toa.cadence.calendars import counts_from, entity_of, expect, move, passed_over, policy_of, recurrence_of
+from toa.cadence.calendars import (
+    counts_from,
+    entity_of,
+    expect,
+    move,
+    passed_over,
+    policy_of,
+    recurrence_of,
+    swept,
+)
 from toa.cadence.outcomes import sentence
 from toa.cadence.scheduled import Running, rows_of, running, store
 from toa.cadence.source import BACKSTOP_MS, Step
@@ -106,7 +115,7 @@ def _occur(row: Schedule, made: Running, now: int, calls: list[dict[str, Any]], 
         if missed is not None:
             lines.append(passed_over(row, outcome, missed, now, why))
     if row.query is not None:
-        lines += [_swept(row, owed, len(rows), now) for owed in stored]
+        lines += [swept(row, owed, _found(rows, owed), now) for owed in stored]
     move(row, max(found.cursor, after))
     expect(row, found.due, found.wake)
 
@@ -138,19 +147,9 @@ def _save(rows: Sequence[Schedule]) -> None:
             cursor.execute(_MOVE, columns)
 
 
-def _swept(row: Schedule, owed: Owed, count: int, now: int) -> Settled:
-    """That a sweep was made, and how many objects it found: each has a call and a line of its own."""
-    return Settled(
-        call=row.id,
-        source="schedule",
-        endpoint=row.endpoint,
-        entity=entity_of(row.id),
-        outcome=Outcome.MADE,
-        code=f"{count} found",
-        due=owed.planned,
-        at=now,
-        cause={"schedule": row.id.hex, "at": owed.at},
-    )
+def _found(rows: Sequence[dict[str, Any]], owed: Owed) -> int:
+    """How many of the rows are of that occurrence."""
+    return sum(row["at"] == to_datetime(owed.at) for row in rows)
 
 
 def _broken(row: Schedule, error: Exception, now: int) -> Settled:

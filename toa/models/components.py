@@ -62,6 +62,10 @@ class Pulse(models.Model):
 
     class Meta:
         ordering: ClassVar[list[str]] = ["endpoint", "name"]
+        permissions = [
+            ("pause_pulse", "Can pause and resume a pulse"),
+            ("fire_pulse", "Can have a pulse called now"),
+        ]
         constraints: ClassVar[list[Any]] = [
             models.UniqueConstraint(fields=["endpoint", "name"], name="toa_pulse_endpoint_name"),
         ]
@@ -111,6 +115,10 @@ class Schedule(models.Model):
 
     class Meta:
         ordering: ClassVar[list[str]] = ["endpoint", "name"]
+        permissions = [
+            ("pause_schedule", "Can pause and resume a schedule"),
+            ("fire_schedule", "Can have a schedule called now"),
+        ]
         constraints: ClassVar[list[Any]] = [
             models.UniqueConstraint(fields=["endpoint", "name"], name="toa_schedule_endpoint_name"),
         ]
