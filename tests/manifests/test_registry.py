@@ -9,29 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.manifests.cases import Case, cases
 from toa.exceptions import UnknownEndpoint
 from toa.manifests import registry
 from toa.manifests.compile import Loaded
 
-SHOP = {case.name: case for case in cases("sound")}
-
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty project on the path, and a registry that knows nothing; what the process had registered comes back."""
-    kept = list(registry.packages())
+    """An empty project on the path, and a registry that knows nothing. The process keeps what it had registered."""
+    for name, empty in {"_loaded": {}, "_registered": {}, "_endpoints": {}, "_components": None}.items():
+        monkeypatch.setattr(registry, name, empty)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     before = set(sys.modules)
-    registry.reset()
     yield tmp_path
-    registry.reset()
     for name in set(sys.modules) - before:
         if name.partition(".")[0] in ("alpha", "beta"):
             del sys.modules[name]
-    monkeypatch.undo()
-    registry.register(kept)
 
 
 def component(root: Path, package: str, manifest: str, **operations: str) -> None:
@@ -266,11 +260,3 @@ def test_components_come_in_the_order_of_registration(project: Path) -> None:
         project / "beta/stock/manifest.toa.yaml",
         project / "alpha/orders/manifest.toa.yaml",
     )
-
-
-@pytest.mark.parametrize("case", [SHOP["29_many_components"]], ids=lambda case: case.name)
-def test_components_that_know_one_another_hold_together(case: Case, project: Path) -> None:
-    case.unpack(project)
-    registry.register(["store.orders", "fulfilment.stock", "loyalty"])
-    assert registry.problems() == ()
-    assert list(registry.all()) == ["store.orders", "fulfilment.stock", "loyalty"]
