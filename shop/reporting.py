@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Protocol, TextIO
 
+from django.core.management.base import OutputWrapper
+
 from shop.importing import Handled, Outcome
 
 EVERY_S = 5.0
@@ -35,7 +37,7 @@ def counted(counts: Counter[Outcome]) -> str:
 class Lines:
     """Plain lines: each refusal, and now and then how far it is."""
 
-    def __init__(self, name: str, size: int, out: TextIO) -> None:
+    def __init__(self, name: str, size: int, out: TextIO | OutputWrapper) -> None:
         self._name = name
         self._size = size
         self._out = out

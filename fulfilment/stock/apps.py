@@ -2,4 +2,6 @@ from toa.apps import ComponentConfig
 
 
 class StockConfig(ComponentConfig):
+    """Stock of the shop."""
+
     verbose_name = "stock"

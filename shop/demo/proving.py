@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -165,7 +166,7 @@ def lateness() -> list[Lateness]:
         ]
 
 
-def _none(claim: str, query: str, otherwise: str, *parameters: object) -> Proof:
+def _none(claim: str, query: str, otherwise: str, *parameters: Any) -> Proof:
     with connection.cursor() as cursor:
         cursor.execute(query, parameters or None)
         count = cursor.fetchone()[0]

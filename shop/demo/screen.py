@@ -8,9 +8,13 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
 
 from shop.demo.watching import Happening, Standing
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 ROWS = 14
 """Of the live table: the latest happenings."""
@@ -102,7 +106,7 @@ class Live:
         self._latest.extend(news)
         self._live.update(Group(self._table(), _sum(standing)), refresh=True)
 
-    def _table(self) -> object:
+    def _table(self) -> Table:
         from rich.table import Table
 
         table = Table(expand=False)
@@ -144,5 +148,5 @@ def _sum(standing: Standing | None) -> str:
     )
 
 
-def _clock(moment) -> str:
+def _clock(moment: datetime) -> str:
     return f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -94,7 +95,7 @@ class Watcher:
             return Standing(**dict(zip(names, cursor.fetchone(), strict=True)))
 
 
-def _happenings(rows: list[tuple]) -> Iterator[Happening]:
+def _happenings(rows: list[tuple[Any, ...]]) -> Iterator[Happening]:
     for _, at, source, endpoint, outcome, code, due, lateness_ms, count, entity, reference, reason in rows:
         target = entity.partition(":")[2] if entity.startswith("fulfilment.") else ""
         yield Happening(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -108,6 +109,6 @@ def _migrate(world: World) -> None:
         migrating.kill()
 
 
-def _parameters() -> dict[str, object]:
+def _parameters() -> dict[str, Any]:
     parameters = connection.get_connection_params()
     return {name: parameters[name] for name in ("dbname", "user", "password", "host", "port") if name in parameters}
