@@ -8,8 +8,10 @@ from typing import Any
 from django.db import connections
 
 from toa.cadence.draining import drain
+from toa.cadence.guarding import FUNCTION_MS, FUNCTIONS_MS
 from toa.cadence.instances import reach
 from toa.cadence.source import Dispatch, Step
+from toa.core.allowance import Allowance, allowing
 from toa.manifests import registry
 from toa.models.schedule_indexes import moments
 from toa.runtime import bindings, clock, settings
@@ -48,12 +50,14 @@ class Deadlines:
             if len(found) >= limit:
                 full = True
                 dispatch.more()
-            while found and settled < limit:
-                done = [identity for identity in found if _advance(component, identity)]
-                settled += len(done)
-                locked += len(found) - len(done)
-                # Another one of the same instance may be due: it has its turn after everybody's first.
-                found = [identity for identity in _due(component, limit) if identity in done]
+            with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
+                while found and settled < limit and not allowance.used_up:
+                    done = {identity for identity in found if not allowance.used_up and _advance(component, identity)}
+                    settled += len(done)
+                    locked += len(found) - len(done)
+                    # Another one of the same instance may be due: it has its turn after everybody's first.
+                    found = [identity for identity in _due(component, limit) if identity in done]
+                full = full or allowance.used_up
         return Step(settled=settled, full=full and settled > 0, locked=locked)
 
     def waiting(self, endpoint: str) -> bool:

@@ -17,6 +17,7 @@ from toa.cadence.live import Kind, Live
 from toa.cadence.outcomes import sentence, trace
 from toa.cadence.settling import fail, settle_reply
 from toa.cadence.stored import DELIVERIES
+from toa.core.allowance import TookTooLong
 from toa.core.deadlines import DRAINING, FAILED, Reached, earliest
 from toa.core.error import Error
 from toa.exceptions import Busy, NotFound
@@ -61,6 +62,8 @@ def _step(component: Component, identity: Any) -> bool:
             _go_on(component, identity)
     except Busy:
         return False
+    except TookTooLong as error:
+        return _failed_again(component, identity, trying[0], TimeoutError(str(error)))
     except Exception as error:
         if not trying:
             raise

@@ -15,6 +15,9 @@ from psycopg import errors
 
 from toa.cadence.admitting import mark_of
 from toa.cadence.outcomes import back_off_ms, is_transient, sentence, trace
+from toa.cadence.settling import DIED
+from toa.cadence.suspects import Docket, docket
+from toa.core.allowance import TookTooLong
 from toa.core.calling import Call
 from toa.core.clock import to_datetime
 from toa.core.deadlines import FAILED, TIMEOUT, Reached, earliest
@@ -43,21 +46,26 @@ def reach(component: Component, identity: Any) -> bool:
     """Run the earliest due deadline of an instance; false where it is held, or nothing of it is due."""
     now = clock.clock().now()
     ran: list[Reached] = []
+    evidence = docket()
     try:
         with transaction.atomic(using=settings.alias()):
-            _run(component, identity, now, ran)
+            _run(component, identity, now, ran, evidence)
     except (Busy, _Moved):
         return False
     except OperationalError as error:
-        return not isinstance(error.__cause__, errors.LockNotAvailable) and _record(
-            component, identity, ran, error, now
-        )
+        return not isinstance(error.__cause__, errors.LockNotAvailable) and _record(component, identity, ran, error)
+    except TookTooLong as error:
+        return _record(component, identity, ran, TimeoutError(str(error)))
     except Exception as error:
-        return _record(component, identity, ran, error, now)
+        return _record(component, identity, ran, error)
+    finally:
+        # Not reached where the process dies, which is the point.
+        if evidence is not None:
+            evidence.write([])
     return True
 
 
-def _run(component: Component, identity: Any, now: int, ran: list[Reached]) -> None:
+def _run(component: Component, identity: Any, now: int, ran: list[Reached], evidence: Docket | None) -> None:
     state = locked_state(component, identity)
     if state is None or state["STATE"] is not None or state["DELETED"] is not None:
         raise _Moved
@@ -72,7 +80,22 @@ def _run(component: Component, identity: Any, now: int, ran: list[Reached]) -> N
     if _waits_for_events(component, state, reached, now):
         return
     ran.append(reached)
+    if evidence is not None and _died_before(component, state, reached, now, evidence):
+        return
     run_deadline(component, state, reached, now)
+
+
+def _died_before(component: Component, state: State, reached: Reached, now: int, evidence: Docket) -> bool:
+    """Put a call on the docket; true where some other process died running it, which counts as a try of its own."""
+    operation = component.operations[component.spec.deadlines[reached.property].transition]
+    call = UUID(call_of(component, operation, state, reached).key[:32])
+    if evidence.accused([call]):
+        # The row is free, and still somebody's docket names the call.
+        evidence.acquit(call)
+        hold(component, state, reached, TimeoutError(DIED), now)
+        return True
+    evidence.write([call])
+    return False
 
 
 def locked_state(component: Component, identity: Any) -> State | None:
@@ -158,33 +181,35 @@ def fail_instance(component: Component, state: State, call: Call, reached: Reach
     )
 
 
-def _record(component: Component, identity: Any, ran: list[Reached], error: Exception, started: int) -> bool:
-    """Hold the instance for another try, or stop it."""
+def hold(component: Component, state: State, reached: Reached, error: Exception, now: int) -> None:
+    """Hold a locked instance for another try of its deadline, or stop it where there is none left."""
+    operation = component.operations[component.spec.deadlines[reached.property].transition]
+    kept = state["CLOCK"] or {}
+    same = kept.get("property") == reached.property and kept.get("moment") == reached.moment
+    attempts = (kept.get("attempts", 0) if same else 0) + 1
+    if not is_transient(error, operation.spec) or attempts >= operation.spec.attempts:
+        fail_instance(component, state, call_of(component, operation, state, reached), reached, error, now)
+        return
+    tried = {
+        "property": reached.property,
+        "moment": reached.moment,
+        "version": kept["version"] if same else state["VERSION"],
+        "attempts": attempts,
+        "error": sentence(error),
+    }
+    component.table.update(state["id"], {"HELD": now + back_off_ms(attempts), "CLOCK": tried})
+
+
+def _record(component: Component, identity: Any, ran: list[Reached], error: Exception) -> bool:
     if not ran:
         raise error
     (reached,) = ran
-    operation = component.operations[component.spec.deadlines[reached.property].transition]
-    now = clock.clock().now()
     try:
         with transaction.atomic(using=settings.alias()):
             state = locked_state(component, identity)
             if state is None or earliest(state, component.spec.deadlines) != reached:
                 return False
-            kept = state["CLOCK"] or {}
-            same = kept.get("property") == reached.property and kept.get("moment") == reached.moment
-            attempts = (kept.get("attempts", 0) if same else 0) + 1
-            call = call_of(component, operation, state, reached)
-            if is_transient(error, operation.spec) and attempts < operation.spec.attempts:
-                hold = {
-                    "property": reached.property,
-                    "moment": reached.moment,
-                    "version": kept["version"] if same else state["VERSION"],
-                    "attempts": attempts,
-                    "error": sentence(error),
-                }
-                component.table.update(identity, {"HELD": now + back_off_ms(attempts), "CLOCK": hold})
-            else:
-                fail_instance(component, state, call, reached, error, now)
+            hold(component, state, reached, error, clock.clock().now())
     except Busy:
         return False
     return True

@@ -6,13 +6,16 @@ The moment a lease ends is the row's `wake_at`, so a dead process's call comes d
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import Error, connections
 
+from toa.core.allowance import TookTooLong, limited
 from toa.core.calling import Lease
 from toa.core.clock import to_datetime
+from toa.core.specs import OperationSpec
 from toa.runtime import clock, settings
 
 
@@ -27,27 +30,37 @@ def renew(lease: Lease, lease_ms: int) -> bool:
 
 
 @contextmanager
-def renewed(lease: Lease, lease_ms: int, *, renewing: bool) -> Iterator[None]:
-    """Keep a lease of `lease_ms` alive while the body runs, from a thread with a connection of its own.
+def running(lease: Lease, operation: OperationSpec, *, renewing: bool) -> Iterator[None]:
+    """Around an effect that runs under a lease: keep the lease alive, and end the effect after its time-out.
 
-    Without `renewing` nothing is renewed: for tests whose rows no other connection sees.
+    The lease is renewed from a thread with a connection of its own; without `renewing` it is not, for tests whose
+    rows no other connection sees. In a process's main thread an effect that takes longer than its `timeout` is ended
+    by TimeoutError; in any other its lease is no longer renewed, and what it still asks for is refused.
     """
-    if not renewing:
-        yield
-        return
     over = threading.Event()
-    thread = threading.Thread(target=_renew_until, args=(over, lease, lease_ms), name="toa-lease", daemon=True)
-    thread.start()
+    thread: threading.Thread | None = None
+    if renewing:
+        arguments = (over, lease, operation.lease_ms, operation.timeout_ms)
+        thread = threading.Thread(target=_renew_until, args=arguments, name="toa-lease", daemon=True)
+        thread.start()
     try:
-        yield
+        with limited(operation.timeout_ms):
+            yield
+    except TookTooLong as error:
+        connection = connections[settings.alias()]
+        if not connection.in_atomic_block:
+            connection.close()  # it may have been ended in the middle of a statement
+        raise TimeoutError(str(error)) from error
     finally:
         over.set()
-        thread.join()
+        if thread is not None:
+            thread.join()
 
 
-def _renew_until(over: threading.Event, lease: Lease, lease_ms: int) -> None:
+def _renew_until(over: threading.Event, lease: Lease, lease_ms: int, timeout_ms: int) -> None:
+    ends = time.monotonic() + timeout_ms / 1000
     try:
-        while not over.wait(lease_ms / 3000):
+        while not over.wait(lease_ms / 3000) and time.monotonic() < ends:
             try:
                 if not renew(lease, lease_ms):
                     return

@@ -9,7 +9,7 @@ from uuid import uuid4
 from django.db import transaction
 
 from toa.cadence.firing import NOT_FOUND, call_of, check_chain, expired
-from toa.cadence.leases import renewed
+from toa.cadence.leases import running
 from toa.cadence.live import Kind, Live
 from toa.cadence.processes import most_at_once
 from toa.cadence.settling import DIED, STRIKES, fail, settle, settle_error, settle_reply
@@ -57,15 +57,15 @@ def run_next(kind: Kind, endpoint: str, *, renew: bool) -> bool:
     lease = Lease(table=kind.table, id=live.id, token=live.token)
     reply: object = None
     failed: Exception | None = None
-    with renewed(lease, operation.spec.lease_ms, renewing=renew):
-        try:
+    try:
+        with running(lease, operation.spec, renewing=renew):
             check_chain(live)
             request = prepare(operation, *split(live.request))
             reply = perform(operation, request, replace(call_of(live), lease=lease))
-        except NotFound:
-            reply = Error(NOT_FOUND)
-        except Exception as error:
-            failed = error
+    except NotFound:
+        reply = Error(NOT_FOUND)
+    except Exception as error:
+        failed = error
     finish(kind, live, reply, failed, now)
     return True
 

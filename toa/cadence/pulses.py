@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from toa.cadence.boundaries import begin, cause_of, due_of, grid_of, key_of, lapse, reach, settle, waits
 from toa.cadence.declared import in_force
-from toa.cadence.leases import renewed
+from toa.cadence.leases import running
 from toa.cadence.outcomes import sentence
 from toa.cadence.source import BACKSTOP_MS, Dispatch, Hint, Step
 from toa.cadence.sweeping import sweep
@@ -74,20 +74,20 @@ class Pulses:
         assert pulse.token is not None
         lease = Lease(table="toa_pulse", id=pulse.id, token=pulse.token)
         outcome, code = Outcome.MADE, ""
-        with renewed(lease, operation.spec.lease_ms, renewing=renew):
-            try:
+        try:
+            with running(lease, operation.spec, renewing=renew):
                 reply = _run(operation, pulse, lease)
-            except LeaseLost:
-                logger.warning("%s lost its lease", endpoint, extra={"action": "lease_lost", "call": pulse.id.hex})
-                return True
-            except Exception as error:
-                logger.exception("%s failed", endpoint, extra={"action": "failure", "call": pulse.id.hex})
-                outcome, code = Outcome.FAILED, sentence(error)
-            else:
-                if isinstance(reply, Error):
-                    outcome, code = Outcome.REFUSED, reply.code
-                elif pulse.query is not None:
-                    code = ", ".join(f"{count} {what}" for what, count in reply.items() if count)
+        except LeaseLost:
+            logger.warning("%s lost its lease", endpoint, extra={"action": "lease_lost", "call": pulse.id.hex})
+            return True
+        except Exception as error:
+            logger.exception("%s failed", endpoint, extra={"action": "failure", "call": pulse.id.hex})
+            outcome, code = Outcome.FAILED, sentence(error)
+        else:
+            if isinstance(reply, Error):
+                outcome, code = Outcome.REFUSED, reply.code
+            elif pulse.query is not None:
+                code = ", ".join(f"{count} {what}" for what, count in reply.items() if count)
         _finish(pulse, outcome, code)
         return True
 

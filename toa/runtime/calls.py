@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import OperationalError, connections, transaction
+from django.db import InterfaceError, OperationalError, connections, transaction
 from psycopg import errors
 
 from toa.core.calling import Call, fresh, refuses_chain
@@ -16,7 +16,7 @@ from toa.core.error import Error
 from toa.core.identity import derive
 from toa.core.query import KEYS as QUERY_KEYS
 from toa.core.specs import Concurrency, OperationType, Scope
-from toa.exceptions import Conflict, InvalidInput, NotAllowedHere, Refused
+from toa.exceptions import Conflict, InvalidInput, NotAllowedHere, OutcomeUnknown, Refused
 from toa.runtime import bindings, clock, once, settings
 from toa.runtime.bindings import Operation
 from toa.runtime.context import CallingContext, EffectContext, TransitionContext
@@ -154,21 +154,30 @@ def _transact(
     operation: Operation, request: Request, call: Call, key: str | None, given: tuple[Any, Mapping[str, Any] | None]
 ) -> Any:
     kept = None if key is None else once.key_digest(operation, call.caller, key)
-    alias = settings.alias()
     joined = _in_transaction()
     retries = operation.spec.concurrency is not Concurrency.NONE and not joined
     lock = Lock.REFUSE if operation.spec.concurrency is Concurrency.NONE else Lock.WAIT
     wait = FIRST_WAIT_S
     for tried in range(1, TRIES + 1):
+        decided = False
         try:
-            with transaction.atomic(using=alias):
-                return _in_one_transaction(operation, request, call, kept, given, lock)
+            with transaction.atomic(using=settings.alias()):
+                reply = _in_one_transaction(operation, request, call, kept, given, lock)
+                decided = True
+            return reply
         except _RolledBack as rolled_back:
             return rolled_back.reply
-        except OperationalError as error:
-            if not isinstance(error.__cause__, _CONTENTION):
+        except (OperationalError, InterfaceError) as error:
+            if decided and not joined and not isinstance(error.__cause__, _CONTENTION):
+                if kept is None:
+                    raise OutcomeUnknown(
+                        f"{operation.endpoint}: the connection was lost during COMMIT; the call may have taken effect",
+                        hint="with a once key it can be called again safely",
+                    ) from error
+                connections[settings.alias()].close()  # the once record tells the next try how this one ended
+            elif not isinstance(error.__cause__, _CONTENTION):
                 raise
-            if not retries or tried == TRIES:
+            if not (retries or decided) or tried == TRIES:
                 raise Conflict(f"{operation.endpoint}: a concurrent change won") from error
         time.sleep(wait * random.uniform(0.5, 1.0))
         wait = min(wait * GROWTH, LONGEST_WAIT_S)
