@@ -32,7 +32,7 @@ def test_warnings_alone_are_no_failure(
 ) -> None:
     monkeypatch.chdir(CASES["49"].unpack(tmp_path))
     assert main(["check", "store/things/manifest.toa.yaml"]) == 0
-    assert capsys.readouterr().out.endswith("1 manifest: 3 warnings\n")
+    assert capsys.readouterr().out.endswith("1 manifest: 4 warnings\n")
 
 
 def test_a_sound_manifest_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -105,6 +105,7 @@ def test_every_type_and_format_of_a_property(spec_of: Any) -> None:
         "short": "string",
         "choice": "string",
         "whole": "integer",
+        "fixed": "string",
         "level": "integer",
         "ratio": "number",
         "amount": "decimal",

@@ -127,6 +127,14 @@ def test_keys_are_text_whatever_they_look_like() -> None:
                 "1:12: a[1]: .NaN is not a number that a manifest may hold",
             ],
         ),
+        ("a: b: c", ["1:5: mapping values are not allowed in this context; quote text that holds ': '"]),
+        (
+            "a:\n\t- b",
+            [
+                "2:1: found character that cannot start any token; "
+                "indent with spaces, not tabs; quote text that begins with @, ` or %"
+            ],
+        ),
         ("*a : 1", ["1:1: a key must be text; an alias is not read; write the key"]),
     ],
 )

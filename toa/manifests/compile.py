@@ -38,28 +38,18 @@ class Loaded:
     """The document with its positions, for checks that need several manifests."""
     file: Path | None = None
 
-    @property
-    def sound(self) -> bool:
-        return self.spec is not None and not any(problem.level == "error" for problem in self.problems)
-
-
-def load_package(package: str) -> Loaded | None:
-    """The component of a Python package, or null where the package has no manifest or is not there.
-
-    Of `store.orders` only `store` is imported, never the component itself: models may ask while they are defined.
-    """
-    directory = find_package(package)
-    return None if directory is None else load_directory(directory, package)
-
 
 def load_directory(directory: Path, package: str) -> Loaded | None:
-    """The component of a package that lies in `directory`, or null where there is no manifest. Imports nothing."""
+    """The component of a package that lies in `directory`, or null where there is no manifest.
+
+    Nothing is imported: models may ask while they are defined.
+    """
     manifest = directory / FILENAME
     return load_path(manifest, package) if manifest.is_file() else None
 
 
 def find_package(package: str) -> Path | None:
-    """The directory of a package, or null. Imports the packages above it."""
+    """The directory of a package, or null. Of `store.orders` only `store` is imported, never the component itself."""
     try:
         found = importlib.util.find_spec(package)
     except (ImportError, ValueError, AttributeError):

@@ -22,8 +22,6 @@ def component_names(fields: Fields, package: str) -> tuple[str, str] | None:
     *above, last = package.split(".")
     name = fields.text("name", last)
     namespace = fields.text("namespace", above[-1] if above else "")
-    if "namespace" not in fields and "name" in fields and not above:
-        namespace = ""
     for key, text in (("namespace", namespace), ("name", name)):
         problem = name_problem(text) if text or key == "name" else None
         if text == RESERVED:

@@ -142,10 +142,8 @@ class _Declaration:
         return kind, scope
 
     def _at_source(self, message: str, hint: str = "") -> None:
-        """Report at the file, where the operation has one."""
-        if self.source is None:
-            self.place.error(message, hint=hint, id=OPERATION, key=True)
-            return
+        """Report at the file of the operation."""
+        assert self.source is not None
         self.place.report.problems.append(
             Problem(
                 path=self.source.path,

@@ -117,11 +117,9 @@ def to_json(value: Any) -> Any:
 
 
 def _fallback(value: Any) -> Any:
-    """Mappings and sequences of another kind inside a schema, as JSON has them."""
+    """Mappings of another kind than dict inside a schema."""
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, (list, tuple)):
-        return list(value)
     raise TypeError(f"a {type(value).__name__} cannot stand in a JSON Schema")
 
 

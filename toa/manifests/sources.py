@@ -173,7 +173,7 @@ class _Reading:
             self._problem(
                 file, error.lineno or 1, f"Python cannot read the file: {error.msg}", column=error.offset or 1
             )
-        except (OSError, ValueError, RecursionError) as error:
+        except (OSError, ValueError, RecursionError, MemoryError) as error:
             self._problem(file, 1, f"the file cannot be read: {error}")
         return None
 
