@@ -41,7 +41,12 @@ class MomentField(models.DateTimeField):  # type: ignore[type-arg]
         return value
 
 
+COLLATION = "C"
+"""Of every text: criteria and sorts order by code point, as Python does, and so an index can serve them."""
+
+
 def _text(spec: PropertySpec, options: dict[str, Any]) -> models.Field[Any, Any]:
+    options["db_collation"] = COLLATION
     if spec.enum is not None:
         options["choices"] = [(value, value) for value in spec.enum]
     if spec.max_length is not None:
@@ -76,7 +81,7 @@ _MAKERS: dict[PropertyType, Callable[[PropertySpec, dict[str, Any]], models.Fiel
     PropertyType.UUID: _plain(models.UUIDField),
     PropertyType.DATE: _plain(models.DateField),
     PropertyType.DATETIME: _plain(models.DateTimeField),
-    PropertyType.EMAIL: _plain(models.EmailField),
+    PropertyType.EMAIL: lambda spec, options: models.EmailField(db_collation=COLLATION, **options),
     PropertyType.REF: _reference,
 }
 
@@ -95,7 +100,7 @@ def key_field(spec: PropertySpec) -> models.Field[Any, Any]:
         return models.UUIDField(primary_key=True, default=uuid7, editable=False)
     options: dict[str, Any] = {"primary_key": True}
     if spec.type is PropertyType.STRING and spec.max_length is None:
-        return models.TextField(**options)
+        return models.TextField(db_collation=COLLATION, **options)
     return _MAKERS[spec.type](spec, options)
 
 
