@@ -1,6 +1,6 @@
 """Rows of toa's tables, made by hand, around a moment in epoch ms."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 from toa.core.clock import to_datetime
@@ -132,3 +132,18 @@ def fill(model, count, now):
     """Empty the table and make so many rows, a second apart."""
     model.objects.all().delete()
     return [MAKERS[model](now, number * 1000) for number in range(count)]
+
+
+def spread(row, count):
+    """So many more rows like this one: a second apart, each of its own entity and call, of a hundred endpoints."""
+    same = {field.attname: getattr(row, field.attname) for field in row._meta.fields if not field.primary_key}
+    moments = [name for name, value in same.items() if isinstance(value, datetime)]
+    made = []
+    for number in range(1, count + 1):
+        other = {name: same[name] + timedelta(seconds=number) for name in moments}
+        other["endpoint"] = f"other.component.operation{number % 100}"
+        other["source_id" if "source_id" in same else "entity"] = f"other.component:{number}"
+        if "call" in same:
+            other["call"] = uuid4()
+        made.append(type(row)(**same | other))
+    type(row).objects.bulk_create(made)

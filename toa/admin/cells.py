@@ -91,35 +91,53 @@ def dated(value: datetime, beside: str) -> SafeString:
         local = timezone.localtime(value)
     except OverflowError:
         local = value  # the last hours of the year 9999 exist in some zones only
-    return format_html(
-        '<time class="nowrap" datetime="{}" title="{}">{}</time><br><span class="quiet nowrap">{}</span>',
+    date = format_html(
+        '<time class="nowrap" datetime="{}" title="{}">{}</time>',
         local.isoformat(timespec="milliseconds"),
         local.isoformat(" ", timespec="milliseconds"),
         local.replace(tzinfo=None).isoformat(" ", timespec="seconds"),
-        beside,
     )
+    return lines(date, unbroken(beside))
 
 
-def cause(value: Any) -> str:
-    """The endpoint that a cause names."""
-    named = value.get("endpoint") if isinstance(value, dict) else None
-    return named if isinstance(named, str) and named else EMPTY
+def called(endpoint: str, cause: Any, name: str | None = None) -> str:
+    """An endpoint and, below it, which one had it called, and under which name."""
+    by = cause.get("endpoint") if isinstance(cause, dict) else None
+    if not isinstance(by, str) or not by:
+        return endpoint
+    return lines(endpoint, f"by {by} as {name}" if name else f"by {by}")
+
+
+def unbroken(words: str) -> SafeString:
+    """A few words that stay on one line."""
+    return format_html('<span class="nowrap">{}</span>', words)
+
+
+def lines(first: Any, second: Any) -> SafeString:
+    """Two lines, the second one quiet."""
+    return format_html('{}<br><span class="quiet">{}</span>', first, second)
 
 
 def preformatted(value: str) -> SafeString:
     return format_html('<pre class="literal-block">{}</pre>', value)
 
 
-def entity_link(site: admin.AdminSite, name: str) -> str:
-    """`component:id` as a link, or as text where this code does not know the component or shows no page of it."""
+def entity_link(site: admin.AdminSite, name: str, *, above: str | None = None) -> str:
+    """`component:id` in two lines, as a link unless this code does not know the component or shows no page of it.
+
+    `above` stands in place of the component.
+    """
     locator, _, key = name.partition(":")
-    model = _model(locator)
-    if not key or model is None or not site.is_registered(model):
+    if not key:
         return name or EMPTY
+    shown = format_html('{}<br><span class="small">{}</span>', above or f"{locator}:", key)
+    model = _model(locator)
+    if model is None or not site.is_registered(model):
+        return shown
     address = reverse(
         f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[quote(key)], current_app=site.name
     )
-    return format_html('<a href="{}">{}</a>', address, name)
+    return format_html('<a href="{}">{}</a>', address, shown)
 
 
 def history_link(site: admin.AdminSite, call: Any, words: str) -> SafeString:

@@ -7,7 +7,7 @@ from django.db.models import DateTimeField, Q
 from django.db.models.expressions import RawSQL
 
 from toa.admin import cells
-from toa.admin.filters import ComponentFilter, EndpointFilter, PulseDueFilter
+from toa.admin.filters import ComponentFilter, PulseDueFilter
 from toa.admin.listing import ReadOnlyAdmin
 from toa.admin.relative import relative, span
 from toa.admin.searching import by_identity
@@ -41,14 +41,13 @@ class ComponentAdmin(ReadOnlyAdmin):
 
 @admin.register(Pulse)
 class PulseAdmin(ReadOnlyAdmin):
-    list_display = ("endpoint", "name", "every", "next_due", "state", "overridden")
-    list_filter = (PulseDueFilter, ComponentFilter, EndpointFilter)
+    list_display = ("endpoint", "name", "every", "next_due", "state")
+    list_filter = (PulseDueFilter, ComponentFilter)
     fields = (
         "endpoint",
         "name",
         "identity",
         "every",
-        "overridden",
         "scope",
         "next_due",
         "state",
@@ -78,7 +77,8 @@ class PulseAdmin(ReadOnlyAdmin):
     @admin.display(description="every")
     def every(self, row: Pulse) -> str:
         cycle = format_duration(row.cycle_ms)
-        return cycle if row.intervals == 1 else f"{row.intervals} times in {cycle}"
+        grid = cycle if row.intervals == 1 else f"{row.intervals} times in {cycle}"
+        return cells.lines(grid, "by the settings, not the manifest") if row.overridden else grid
 
     @admin.display(description="next")
     def next_due(self, row: Pulse) -> str:
@@ -93,7 +93,9 @@ class PulseAdmin(ReadOnlyAdmin):
             return f"running for {span(cells.read_at(row) - to_moment(row.started_at))}"
         if row.retired_at is not None:
             return "retired"
-        return "paused" if row.paused_at is not None else "waiting"
+        if row.paused_at is not None:
+            return "paused"
+        return "due" if row.wake_at is not None and to_moment(row.wake_at) <= cells.read_at(row) else "waiting"
 
     @admin.display(description="history")
     def past(self, row: Pulse) -> str:

@@ -53,6 +53,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     page_only: tuple[str, ...] = ()
     """Fields that the list does not read."""
 
+    class Media:
+        css = {"all": ("toa/admin.css",)}
+
     def now(self) -> RawSQL:
         """What `read_at` is."""
         return now_expression()

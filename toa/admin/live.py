@@ -43,19 +43,18 @@ class LiveAdmin(ReadOnlyAdmin):
             return "parked"
         wake, now = to_moment(row.wake_at), cells.read_at(row)
         if row.token is not None:
-            return f"running, lease ends {relative(wake, now)}" if wake > now else "running, lease lapsed"
-        if wake <= now or to_moment(row.due_at) > now:
-            return "due" if wake <= now else "waiting"
-        return f"next try {relative(wake, now)}" if row.attempt else "handed out"
+            return cells.lines("running", f"lease ends {relative(wake, now)}" if wake > now else "lease lapsed")
+        if wake <= now:
+            return "due"
+        if to_moment(row.due_at) > now:
+            return "waiting"
+        return cells.lines("waiting", f"next try {relative(wake, now)}") if row.attempt else "handed out"
 
     @admin.display(description="attempts")
     def attempts(self, row: Any) -> str:
-        strikes = f", {row.strikes} strike{'s' if row.strikes > 1 else ''}" if row.strikes else ""
-        return f"{row.attempt}{strikes}"
-
-    @admin.display(description="cause")
-    def caused_by(self, row: Any) -> str:
-        return cells.cause(row.cause)
+        if not row.strikes:
+            return str(row.attempt)
+        return cells.lines(row.attempt, "1 strike" if row.strikes == 1 else f"{row.strikes} strikes")
 
     @admin.display(description="chain")
     def hops(self, row: Any) -> str:
@@ -64,7 +63,7 @@ class LiveAdmin(ReadOnlyAdmin):
 
 @admin.register(Delay)
 class DelayAdmin(LiveAdmin):
-    list_display = ("endpoint", "due", "state", "attempts", "armed_by", "name", "source", "caused_by")
+    list_display = ("called", "due", "state", "attempts", "armed_by")
     fields = (
         "endpoint",
         "call",
@@ -88,6 +87,10 @@ class DelayAdmin(LiveAdmin):
 
     armed_by = cells.entity("entity", "entity")
 
+    @admin.display(description="endpoint")
+    def called(self, row: Delay) -> str:
+        return cells.called(row.endpoint, row.cause, row.name)
+
     @admin.display(description="expires")
     def overdue(self, row: Delay) -> str:
         if row.overdue_ms is None:
@@ -100,7 +103,7 @@ class DelayAdmin(LiveAdmin):
 
 @admin.register(Delivery)
 class DeliveryAdmin(LiveAdmin):
-    list_display = ("endpoint", "event", "due", "state", "attempts", "raised_by", "received_by", "caused_by")
+    list_display = ("endpoint", "happened", "due", "state", "attempts", "received_by")
     list_filter = (DueOrParkedFilter, ComponentFilter, EndpointFilter)
     fields = (
         "endpoint",
@@ -123,6 +126,10 @@ class DeliveryAdmin(LiveAdmin):
     )
     search_fields = ("id", "source", "source_id")
     search_help_text = "Id of the delivery, or of the entity that raised the event (store.orders:0193… or 0193…)."
+
+    @admin.display(description="event")
+    def happened(self, row: Delivery) -> str:
+        return cells.entity_link(self.admin_site, f"{row.source}:{row.source_id}", above=row.event)
 
     @admin.display(description="from")
     def raised_by(self, row: Delivery) -> str:

@@ -13,7 +13,7 @@ from toa.admin.relative import span
 from toa.admin.searching import by_entity, by_identity
 from toa.models import Failure, History
 
-SHORT = 160
+SHORT = 120
 """Characters of an error that a list shows."""
 
 
@@ -35,7 +35,7 @@ class RecordAdmin(ReadOnlyAdmin):
 
 @admin.register(History)
 class HistoryAdmin(RecordAdmin):
-    list_display = ("endpoint", "became", "reason", "settled", "due", "lateness", "attempt", "about", "caused_by")
+    list_display = ("called", "became", "due", "lateness", "attempt", "about")
     list_filter = (OutcomeFilter, ComponentFilter, EndpointFilter)
     fields = (
         "endpoint",
@@ -56,19 +56,16 @@ class HistoryAdmin(RecordAdmin):
 
     @admin.display(description="outcome")
     def became(self, row: History) -> str:
-        return f"{row.outcome} × {row.count}" if row.count > 1 else row.outcome
-
-    @admin.display(description="code")
-    def reason(self, row: History) -> str:
-        return Truncator(row.code).chars(SHORT)
+        outcome = f"{row.outcome} × {row.count}" if row.count > 1 else row.outcome
+        return cells.lines(outcome, Truncator(row.code).chars(SHORT)) if row.code else outcome
 
     @admin.display(description="lateness")
     def lateness(self, row: History) -> str:
-        return span(row.lateness_ms)
+        return cells.unbroken(span(row.lateness_ms))
 
-    @admin.display(description="cause")
-    def caused_by(self, row: History) -> str:
-        return cells.cause(row.cause)
+    @admin.display(description="endpoint")
+    def called(self, row: History) -> str:
+        return cells.called(row.endpoint, row.cause)
 
     @admin.display(description="call")
     def same_call(self, row: History) -> str:
@@ -77,11 +74,11 @@ class HistoryAdmin(RecordAdmin):
 
 @admin.register(Failure)
 class FailureAdmin(RecordAdmin):
-    list_display = ("endpoint", "sentence", "settled", "due", "attempts", "about", "source")
+    list_display = ("endpoint", "sentence", "settled", "attempts", "about")
     list_filter = (ComponentFilter, EndpointFilter)
     fields = (
         "endpoint",
-        "error",
+        "message",
         "settled",
         "due",
         "attempts",
@@ -96,6 +93,7 @@ class FailureAdmin(RecordAdmin):
     page_only = ("request", "traceback", "row")
 
     request_json = cells.document("request", "request")
+    message = cells.text("error", "error")
     row_json = cells.document("row", "live row")
     trace = cells.text("traceback", "traceback")
 
