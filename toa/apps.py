@@ -21,8 +21,11 @@ class ToaConfig(AppConfig):
     def ready(self) -> None:
         # Models are loaded now, and not before.
         from toa.checks import register
+        from toa.models import Entity
+        from toa.runtime.operations import OperationsOfModel
 
         register()
+        Entity.operations = OperationsOfModel()
         post_migrate.connect(_sync, sender=self)
 
 

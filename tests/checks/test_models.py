@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.apps import apps
+from django.db import models
+from django.db.models import F
+from django.db.models.functions import Least
 from django.db.models.signals import post_save, pre_save
 
 from tests.components.tallies.models import Tally
@@ -17,9 +21,9 @@ operations:
   at_due: { query: true, concurrency: retry }
 deadlines:
   due: ~
+  timeout: { transition: at_due, lifetime: 7d }
 """
 AT_DUE = "def transition(input, entry, context): entry.due = None"
-HEAD = "from django.db import models\nfrom django.db.models.functions import Least\n\nfrom toa import Entity\n\n\n"
 
 
 def note(sender, **kwargs):
@@ -62,23 +66,20 @@ def test_a_component_whose_model_is_missing_is_an_error(project):
     assert found.hint == "in garage/cars/models.py: class Cars(Entity)"
 
 
-def test_deadlines_without_an_index_that_holds_them_together_are_an_error(project):
-    meta = "\n    class Meta:\n        indexes = [models.Index(fields=['name'], name='by_name')]\n"
-    project.component(
-        "garage.cars", LAPSING, models=f'{HEAD}class Car(Entity):\n    """A car."""\n{meta}', at_due=AT_DUE
-    )
+@pytest.mark.parametrize(
+    ("indexes", "ids"),
+    [
+        ([], ["toa.E110"]),
+        ([models.Index(fields=["due"], name="half")], ["toa.E110"]),
+        ([models.Index(Least("due", "timeout_at"), "id", name="whole")], []),
+        ([models.Index(F("due"), F("timeout_at"), name="columns")], []),
+    ],
+    ids=["none", "half of them", "an expression", "columns"],
+)
+def test_deadlines_need_an_index_that_holds_them_together(project, monkeypatch, indexes, ids):
+    source = 'from toa import Entity\n\n\nclass Car(Entity):\n    """A car."""\n'
+    project.component("garage.cars", LAPSING, models=source, at_due=AT_DUE)
     project.install("garage.cars")
+    monkeypatch.setattr(apps.get_model("garage_cars.Car")._meta, "indexes", indexes)
 
-    found = [(one.id, one.obj) for one in check_models(None)]
-    assert found == [("toa.E110", "garage/cars/manifest.toa.yaml")]
-
-
-def test_an_expression_index_holds_its_deadlines(project):
-    index = "models.Index(Least('due', 'timeout_at'), 'id', name='by_due')"
-    meta = f"\n    class Meta:\n        indexes = [{index}]\n"
-    project.component(
-        "garage.cars", LAPSING, models=f'{HEAD}class Car(Entity):\n    """A car."""\n{meta}', at_due=AT_DUE
-    )
-    project.install("garage.cars")
-
-    assert check_models(None) == []
+    assert [one.id for one in check_models(None)] == ids

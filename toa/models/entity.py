@@ -53,6 +53,8 @@ class Entity(models.Model, metaclass=EntityMeta):
 
     if TYPE_CHECKING:
         objects: ClassVar[models.Manager[Any]]
+        operations: ClassVar[Any]
+        """`Order.operations.cancel(id, reason="…")`; a subclass may name the `Operations` of its `types.py`."""
 
         def __getattr__(self, name: str) -> Any:
             """The fields come from a manifest, which no type checker reads."""

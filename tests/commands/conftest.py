@@ -1,0 +1,5 @@
+"""What these tests share: projects of their own."""
+
+from tests.project import project
+
+__all__ = ["project"]
