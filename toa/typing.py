@@ -152,6 +152,8 @@ class DecidingContext(BasicContext[Configuration_co], Protocol[Configuration_co]
 
     def send(self, endpoint: str, request: Request | Mapping[str, Any] | None = None) -> str: ...
 
+    def close(self) -> None: ...
+
 
 class ReadingContext(BasicContext[Configuration_co], Protocol[Configuration_co, Local_co]):
     """Of an observation, which may call what reads."""
