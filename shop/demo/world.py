@@ -110,5 +110,6 @@ def _migrate(world: World) -> None:
 
 
 def _parameters() -> dict[str, Any]:
-    parameters = connection.get_connection_params()
-    return {name: parameters[name] for name in ("dbname", "user", "password", "host", "port") if name in parameters}
+    """How this process reaches its database, without what only Django's own connections take."""
+    ours = ("cursor_factory", "context", "server_side_binding", "pool")
+    return {name: value for name, value in connection.get_connection_params().items() if name not in ours}
