@@ -56,6 +56,7 @@ class Delay(LiveCall):
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_delay_claim"),
             models.Index(fields=["endpoint"], condition=models.Q(token__isnull=False), name="toa_delay_leased"),
             models.Index(fields=["entity", "due_at"], name="toa_delay_entity"),
+            models.Index(fields=["due_at", "id"], name="toa_delay_due"),
         ]
         constraints: ClassVar[list[Any]] = [
             models.UniqueConstraint(
@@ -92,6 +93,9 @@ class Delivery(LiveCall):
             models.Index(fields=["endpoint"], condition=models.Q(token__isnull=False), name="toa_delivery_leased"),
             # What waits for one object: its deadlines give way to earlier events, and a drain goes through them.
             models.Index(fields=["receiver", "target", "created_at"], name="toa_delivery_target"),
+            # Not led by wake_at: the planner would take such an index for a claim and filter by endpoint.
+            models.Index(fields=["due_at", "id"], name="toa_delivery_due"),
+            models.Index(fields=["due_at", "id"], condition=models.Q(wake_at__isnull=True), name="toa_delivery_parked"),
         ]
         constraints: ClassVar[list[Any]] = [
             # Also the index that finds whether an earlier one of the pair is still there.

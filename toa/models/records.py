@@ -47,6 +47,8 @@ class History(models.Model):
             models.Index(fields=["call"], name="toa_history_call"),
             models.Index(fields=["entity", "at"], name="toa_history_entity"),
             models.Index(fields=["at"], name="toa_history_at"),
+            models.Index(fields=["endpoint", "at"], name="toa_history_endpoint"),
+            models.Index(fields=["outcome", "at"], condition=~models.Q(outcome="made"), name="toa_history_outcome"),
         ]
 
     def __str__(self) -> str:
@@ -73,6 +75,9 @@ class Failure(models.Model):
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["at"], name="toa_failure_at"),
             models.Index(fields=["call"], name="toa_failure_call"),
+            models.Index(fields=["entity", "at"], name="toa_failure_entity"),
+            models.Index(fields=["endpoint", "at"], name="toa_failure_endpoint"),
+            models.Index(fields=["entity", "at"], name="toa_failure_entity"),
         ]
         permissions = [
             ("retry_failure", "Can have a failed call made again"),
