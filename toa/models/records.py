@@ -77,7 +77,6 @@ class Failure(models.Model):
             models.Index(fields=["call"], name="toa_failure_call"),
             models.Index(fields=["entity", "at"], name="toa_failure_entity"),
             models.Index(fields=["endpoint", "at"], name="toa_failure_endpoint"),
-            models.Index(fields=["entity", "at"], name="toa_failure_entity"),
         ]
         permissions = [
             ("retry_failure", "Can have a failed call made again"),
