@@ -7,8 +7,10 @@ from typing import Any
 from django.apps import AppConfig
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models.signals import post_migrate
+from django.utils.autoreload import autoreload_started
 
 from toa.manifests import registry
+from toa.reloading import watch
 
 
 class ToaConfig(AppConfig):
@@ -27,6 +29,7 @@ class ToaConfig(AppConfig):
         register()
         Entity.operations = OperationsOfModel()
         post_migrate.connect(_sync, sender=self)
+        autoreload_started.connect(watch)
 
 
 class ComponentConfig(AppConfig):

@@ -95,7 +95,8 @@ def test_S17_what_is_beyond_overdue_is_dropped_before_anything_else():
 
 
 @pytest.mark.parametrize(
-    ("expression", "count"), [("* * * * * *", 365 * 86_400), ("* * * * *", 365 * 1440), ("0 9 * * *", 365), ("0 0 1 * *", 12)]
+    ("expression", "count"),
+    [("* * * * * *", 365 * 86_400), ("* * * * *", 365 * 1440), ("0 9 * * *", 365), ("0 0 1 * *", 12)],
 )
 @pytest.mark.parametrize("catch_up", ["once", "none", "each"])
 def test_S17_a_year_missed_is_dealt_with_in_constant_time(expression, count, catch_up):

@@ -50,7 +50,7 @@ _IMPORTED = (
 def types_of(spec: ComponentSpec) -> str:
     """The source of the component's `types.py`. Equal specs give equal text."""
     module = Module(
-        doc=f"Types of {spec.locator}, written by `manage.py toa types`: change the manifest, not this.",
+        doc=f"Types of {spec.locator}, written by `toa types`: change the manifest, not this.",
         taken={*_OWN, "Any", "Decimal", *_IMPORTED},
     )
     if spec.entity is not None:
