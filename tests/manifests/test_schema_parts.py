@@ -100,6 +100,13 @@ def test_references_that_never_go_into_the_value_are_found(schema: Any, loop: tu
     assert endless(schema) == loop
 
 
+def test_references_are_escaped_as_their_author_likes() -> None:
+    for reference in ("#/definitions/a b~1%", "#/definitions/a%20b~1%25"):
+        checker = compile_schema({"definitions": {"a b/%": {"type": "integer"}}, "$ref": reference})
+        assert (checker.is_valid(1), checker.is_valid("x"), len(checker.problems("x"))) == (True, False, 1)
+        assert checker.check(1.0) == 1
+
+
 def test_patterns_are_those_of_ECMA_that_python_reads_as_well() -> None:
     assert [matcher(r"^\d$")(text) for text in ("1", "٣", "1\n")] == [True, False, False]
     for pattern in ("(", r"\Z", "(?P<n>a)", r"\p{L}", "a" * (MAX_PATTERN + 1)):

@@ -20,6 +20,7 @@ from toa.manifests.keywords import (
     TYPES,
     UNCERTAIN,
 )
+from toa.manifests.normalise import UnfitDefault
 from toa.manifests.place import Place, described
 from toa.manifests.problems import SCHEMA
 from toa.manifests.references import endless, rebased
@@ -130,13 +131,14 @@ class _Check:
         if loop is not None:
             self._error(loop, "the $ref leads back to itself without going into the value")
             return
-        self._values(self.root, ())
-        if self.place.report.errors() > before:
-            return
         try:
             compile_schema(self.root)
+        except UnfitDefault:
+            pass  # found again below, where its place is known
         except ValueError as error:
             self._error((), f"the schema cannot be compiled: {error}")
+            return
+        self._values(self.root, ())
 
     def _error(self, path: SchemaPath, message: str, *, hint: str = "") -> None:
         self.place.at(*path).error(message, id=SCHEMA, hint=hint)
@@ -179,11 +181,7 @@ class _Check:
     def _fit(self, values: list[tuple[SchemaPath, Any]], schema: Mapping[str, Any], path: SchemaPath) -> None:
         if not values:
             return
-        try:
-            checker = compile_schema(rebased(schema, self.root))
-        except ValueError as error:
-            self._error(path, f"the schema cannot be compiled: {error}")
-            return
+        checker = compile_schema(rebased(schema, self.root))
         for below, value in values:
             try:
                 checker.check(value)

@@ -22,6 +22,7 @@ from toa.manifests.decimals import DIGITS, PLACES, DecimalRule, UnfitDecimal
 from toa.manifests.formats import MAX_MOMENT, MIN_MOMENT, TEXT_FORMATS
 from toa.manifests.keywords import LISTS_OF_SCHEMAS, MAPPINGS_OF_SCHEMAS, SCHEMAS
 from toa.manifests.patterns import matcher
+from toa.manifests.pointers import canonical
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _VALUES = ("enum", "const")
@@ -33,7 +34,7 @@ def prepare(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     if "$ref" in schema:
-        return {"$ref": schema["$ref"], **_parts(schema, only=("definitions",))}
+        return {"$ref": canonical(schema["$ref"]), **_parts(schema, only=("definitions",))}
     result = {key: value for key, value in schema.items() if key not in _OURS} | _parts(schema)
     if not isinstance(schema.get("items"), list):
         result.pop("additionalItems", None)  # it has no meaning then, and one validator stumbles over it

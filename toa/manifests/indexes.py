@@ -5,7 +5,6 @@ from __future__ import annotations
 from toa.core.criteria import And, Comparison, Node, Operator, parse_criteria, to_text
 from toa.core.criteria_nodes import conjunction
 from toa.core.specs import EntitySpec
-from toa.exceptions import InvalidQuery
 
 _NARROWING = frozenset({Operator.EQ, Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.IN})
 
@@ -57,9 +56,4 @@ def _narrows(term: Comparison) -> bool:
 
 
 def _condition(entity: EntitySpec, where: str | None) -> set[Node] | None:
-    if where is None:
-        return None
-    try:
-        return _terms(parse_criteria(where, entity.selectable()))
-    except InvalidQuery:
-        return {And(())}
+    return None if where is None else _terms(parse_criteria(where, entity.selectable()))

@@ -35,10 +35,14 @@ _ARRAY = ("items", "additionalItems")
 _NULL = {"type": "null"}
 
 
+class UnfitDefault(ValueError):
+    """A default that is no value of its own schema."""
+
+
 def normaliser(schema: Any) -> Node:
     """The node of a whole schema, taken as sound: short forms expanded, local `$ref` only.
 
-    Raises ValueError for a default that is no value of its schema.
+    Raises UnfitDefault.
     """
     compiler = _Compiler(schema)
     node = compiler.node(schema)
@@ -46,7 +50,7 @@ def normaliser(schema: Any) -> Node:
         for settle in compiler.unsettled:
             settle()
     except Unfit as unfit:
-        raise ValueError(f"a default does not fit: {unfit.problems[0][1]}") from None
+        raise UnfitDefault(f"a default does not fit: {unfit.problems[0][1]}") from None
     return node
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import quote, unquote
 
 
 def pointer(path: Iterable[str | int]) -> str:
@@ -17,7 +18,12 @@ def parts(text: str) -> tuple[str, ...]:
         return ()
     if not text.startswith("#/"):
         raise ValueError(f"{text!r} is no local reference")
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in text[2:].split("/"))
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in unquote(text[2:]).split("/"))
+
+
+def canonical(text: str) -> str:
+    """A local reference as a URI has it, whichever way its author escaped it."""
+    return "#" + quote(unquote(text[1:]), safe="/~")
 
 
 def resolve(root: Any, reference: str) -> Any:
