@@ -1,0 +1,37 @@
+"""`toa explain`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from toa.cadence.explaining import explain
+from toa.cadence.telling import tell
+from toa.exceptions import InvalidQuery, UnknownEndpoint
+from toa.management.console import Console
+from toa.management.verbs import DONE, NO, json_option
+
+HELP = "Say why something will, did or did not happen to one object."
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("component", metavar="COMPONENT", help="as in store.orders")
+    parser.add_argument("id", metavar="ID", help="of the object")
+    json_option(parser)
+
+
+def run(options: Mapping[str, Any], console: Console) -> int:
+    try:
+        facts = explain(options["component"], options["id"])
+    except (UnknownEndpoint, InvalidQuery) as problem:
+        raise CommandError(str(problem)) from problem
+    if console.as_json:
+        console.document({**asdict(facts), "sentences": tell(facts)})
+    else:
+        for sentence in tell(facts):
+            console.say(sentence)
+    return DONE if facts.found else NO
