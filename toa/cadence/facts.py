@@ -6,6 +6,7 @@ Moments are epoch ms; null stands for none.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 SHOWN = 20
 """How many rows of one kind are told of."""
 
