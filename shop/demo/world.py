@@ -57,6 +57,7 @@ def own_world() -> Iterator[World]:
         taken = keeper.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [world.database]).fetchone()
         if not taken or not taken[0]:
             raise CommandError(f"Another demo is running on the database {world.database}.")
+        _clear(world.logs)
         _create(keeper, world.database)
         connections.close_all()
         settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = world.database
@@ -71,12 +72,6 @@ def own_world() -> Iterator[World]:
 
 
 def _world(database: str) -> World:
-    place = servers.here()
-    place.prepare()
-    logs = place.data / "demo"
-    logs.mkdir(exist_ok=True)
-    for log in logs.glob("*.log"):
-        log.unlink()
     prefix = f"{database}:"
     environment = {
         **os.environ,
@@ -86,7 +81,15 @@ def _world(database: str) -> World:
         "TOA_SHOP_WINDOW": f"{WINDOW_S}s",
         "TOA_SHOP_SWEEP": str(SWEEP_S),
     }
+    logs = servers.here().data / "logs" / database
     return World(database=database, prefix=prefix, logs=logs, environment=environment)
+
+
+def _clear(logs: Path) -> None:
+    servers.here().prepare()
+    logs.mkdir(parents=True, exist_ok=True)
+    for log in logs.glob("*.log"):
+        log.unlink()
 
 
 def _create(keeper: psycopg.Connection, database: str) -> None:

@@ -46,8 +46,8 @@ class Command(BaseCommand):
             raise CommandError("The database is not up to date. Run `make setup`, or `manage.py migrate`.")
         place = servers.here()
         place.prepare()
-        self._logs = place.data / "run"
-        self._logs.mkdir(exist_ok=True)
+        self._logs = place.data / "logs" / "run"
+        self._logs.mkdir(parents=True, exist_ok=True)
         supervisor = Supervisor(say=self._say)
         try:
             with Stopping():
