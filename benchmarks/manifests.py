@@ -43,9 +43,8 @@ def main() -> int:
         # Judged by the processor's time: the wall's counts what else the machine does.
         seconds, elapsed = process_time() - worked, perf_counter() - started
     assert not checked.problems, checked.problems[0]
-    print(
-        f"{len(checked.manifests)} manifests compiled in {seconds:.2f} s ({elapsed:.2f} s on the wall); at most {COMPILE_LIMIT_S:.0f} s"
-    )
+    print(f"{len(checked.manifests)} manifests compiled in {seconds:.2f} s; at most {COMPILE_LIMIT_S:.0f} s")
+    print(f"on the wall: {elapsed:.2f} s")
     microseconds = _checks(checked)
     return 0 if seconds <= COMPILE_LIMIT_S and microseconds <= CHECKS_LIMIT_US else 1
 
