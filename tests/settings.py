@@ -11,5 +11,6 @@ INSTALLED_APPS = [
     "tests.components.almanacs",
     "tests.components.claims",
     "tests.components.couriers",
+    "tests.components.hazards",
 ]
 TOA = {**TOA, "CONFIGURATION": {"components.tallies": {"step": 2}}}

@@ -17,6 +17,7 @@ from toa.cadence.instances import locked_state, reach
 from toa.cadence.live import LOCK_TIMEOUT, Kind, Live
 from toa.cadence.settling import settle, settle_error, settle_reply, strike
 from toa.cadence.source import BACKSTOP_MS
+from toa.cadence.suspects import Docket, noted
 from toa.core.allowance import TookTooLong
 from toa.core.calling import Call, refuses_chain
 from toa.core.deadlines import FAILED
@@ -46,21 +47,24 @@ class _AfterDeadline(Exception):
         self.identity = identity
 
 
-def fire(kind: Kind, live: Live) -> bool:
-    """Make one due call and settle it; false where it or its entity is held by somebody else, or it is gone."""
+def fire(kind: Kind, live: Live, docket: Docket | None = None) -> bool:
+    """Make one due call and settle it; false where it or its entity is held by somebody else, or it is gone.
+
+    The call stands in the docket while its row is held and its function runs.
+    """
     now = clock.clock().now()
     try:
-        with transaction.atomic(using=settings.alias()):
+        with transaction.atomic(using=settings.alias()), noted(docket):
             if expired(live, now):
                 _take(kind, live)
                 settle(kind, live, Outcome.EXPIRED, "overdue", now, now)
             else:
-                _make(kind, live, now)
+                _make(kind, live, now, docket)
     except (Busy, _Gone):
         return False
     except _AfterDeadline as waits:
         # The deadline was pending when the event happened. It is due: it goes first, and then the event.
-        return reach(waits.component, waits.identity) and fire(kind, live)
+        return reach(waits.component, waits.identity) and fire(kind, live, docket)
     except TookTooLong as error:
         return _strike(kind, live, str(error), now)
     except OperationalError as error:
@@ -98,7 +102,7 @@ def check_chain(live: Live) -> None:
         raise NotAllowedHere(reason)
 
 
-def _make(kind: Kind, live: Live, started: int) -> None:
+def _make(kind: Kind, live: Live, started: int, docket: Docket | None) -> None:
     check_chain(live)
     operation = bindings.operation(live.endpoint)
     patient = started - live.wake >= BACKSTOP_MS
@@ -111,7 +115,7 @@ def _make(kind: Kind, live: Live, started: int) -> None:
             prepare(operation, *split(live.request)),
             call_of(live),
             lock=Lock.WAIT if patient else Lock.SKIP,
-            locked=lambda entries: _admit(kind, live, entries),
+            locked=lambda entries: _admit(kind, live, entries, docket),
         )
     except NotFound:
         _take(kind, live)
@@ -125,9 +129,12 @@ def _make(kind: Kind, live: Live, started: int) -> None:
         settle_reply(kind, live, reply, started, clock.clock().now())
 
 
-def _admit(kind: Kind, live: Live, entries: Sequence[Entry]) -> Verdict | None:
+def _admit(kind: Kind, live: Live, entries: Sequence[Entry], docket: Docket | None) -> Verdict | None:
     _take(kind, live)
-    return admitted(live, entries)
+    verdict = admitted(live, entries)
+    if verdict is None and docket is not None:
+        docket.write([live.id])
+    return verdict
 
 
 def _take(kind: Kind, live: Live) -> None:

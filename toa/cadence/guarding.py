@@ -49,16 +49,9 @@ def fire_all(kind: Kind, found: Sequence[Live], docket: Docket | None) -> Fired:
 
 
 def _guarded(kind: Kind, live: Live, docket: Docket | None, accused: bool) -> bool:
-    if docket is None:
-        return fire(kind, live)
-    if accused and _convicted(kind, live, docket):
+    if docket is not None and accused and _convicted(kind, live, docket):
         return True
-    docket.write([live.id])
-    try:
-        return fire(kind, live)
-    finally:
-        # Not reached where the process dies, which is the point.
-        docket.write([])
+    return fire(kind, live, docket)
 
 
 def _convicted(kind: Kind, live: Live, docket: Docket) -> bool:

@@ -16,7 +16,7 @@ from psycopg import errors
 from toa.cadence.admitting import mark_of
 from toa.cadence.outcomes import back_off_ms, is_transient, sentence, trace
 from toa.cadence.settling import DIED
-from toa.cadence.suspects import Docket, docket
+from toa.cadence.suspects import Docket, docket, noted
 from toa.core.allowance import TookTooLong
 from toa.core.calling import Call
 from toa.core.clock import to_datetime
@@ -48,7 +48,7 @@ def reach(component: Component, identity: Any) -> bool:
     ran: list[Reached] = []
     evidence = docket()
     try:
-        with transaction.atomic(using=settings.alias()):
+        with transaction.atomic(using=settings.alias()), noted(evidence):
             _run(component, identity, now, ran, evidence)
     except (Busy, _Moved):
         return False
@@ -58,10 +58,6 @@ def reach(component: Component, identity: Any) -> bool:
         return _record(component, identity, ran, TimeoutError(str(error)))
     except Exception as error:
         return _record(component, identity, ran, error)
-    finally:
-        # Not reached where the process dies, which is the point.
-        if evidence is not None:
-            evidence.write([])
     return True
 
 

@@ -1,8 +1,8 @@
 """Calls that take their process with them.
 
-Before user code runs, the ids of the calls it is run for are written into the process's row, on a connection of its
-own that commits at once, and cleared afterwards. An id that stands in another process's row, while the call's own row
-is free, was being run by a process that died.
+Before user code runs, and once the call's own row is locked, the call's id is written into the process's row, on a
+connection of its own that commits at once; it is cleared before the lock is given back. An id that stands in another
+process's row, while the call's own row is free, was therefore being run by a process that died.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -76,6 +77,18 @@ class Docket:
         if self._own is not None:
             self._execute("DELETE FROM toa_process WHERE id = %s", [self.id])
             self._own.close()
+
+
+@contextmanager
+def noted(docket: Docket | None) -> Iterator[None]:
+    """Clear the docket at the end of a transaction, before its locks are given back: nobody finds a row free whose
+    call stands in the docket of a process that lives."""
+    try:
+        yield
+    finally:
+        # Not reached where the process dies, which is the point.
+        if docket is not None:
+            docket.write([])
 
 
 _local = threading.local()

@@ -1,0 +1,28 @@
+"""What an operation of this component does to the process that runs it."""
+
+import os
+import signal
+import threading
+
+SEEN = []
+"""The thread and the call of each run in this process."""
+
+
+def behave(mode, key):
+    SEEN.append((threading.get_ident(), key))
+    match mode:
+        case "raise":
+            raise ValueError("poison")
+        case "hang":
+            while True:
+                pass
+        case "exit":
+            os._exit(1)
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "freeze":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        case "memory":
+            eaten = []
+            while True:
+                eaten.append(bytearray(1 << 24))
