@@ -26,9 +26,9 @@ class Deadlines:
     def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
         now = clock.clock().expression()
         parts = []
-        for component in _components():
-            for moment, condition, order in _looks(component):
-                of = f"SELECT {moment} FROM {_table(component)} c WHERE {condition} AND {moment}"
+        for component in components():
+            for moment, condition, order in looks(component):
+                of = f"SELECT {moment} FROM {table_of(component)} c WHERE {condition} AND {moment}"
                 parts.append(
                     f"SELECT ({of} <= {now} ORDER BY {order} LIMIT 1) AS due,"
                     f" ({of} <= {now} ORDER BY {moment} DESC, c.id DESC LIMIT 1) AS newest,"
@@ -45,7 +45,7 @@ class Deadlines:
         """Rounds over what is due: at most one deadline of each instance in a round, the earliest first."""
         settled = locked = 0
         full = False
-        for component in _components():
+        for component in components():
             found = _due(component, limit)
             if len(found) >= limit:
                 full = True
@@ -72,7 +72,7 @@ class Deadlines:
 DEADLINES = Deadlines()
 
 
-def _components() -> Iterator[Component]:
+def components() -> Iterator[Component]:
     for spec in registry.all().values():
         if spec.deadlines:
             yield bindings.component(spec.locator)
@@ -86,16 +86,16 @@ def _due(component: Component, limit: int) -> list[Any]:
     """The ids of instances with something due, by moment; what is held until a moment that has come is among them."""
     now = clock.clock().expression()
     parts = [
-        f"(SELECT c.id, {moment} AS moment FROM {_table(component)} c WHERE {condition} AND {moment} <= {now}"
+        f"(SELECT c.id, {moment} AS moment FROM {table_of(component)} c WHERE {condition} AND {moment} <= {now}"
         f" ORDER BY {order} LIMIT {int(limit)})"
-        for moment, condition, order in _looks(component)
+        for moment, condition, order in looks(component)
     ]
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(f"SELECT d.id FROM ({' UNION ALL '.join(parts)}) d ORDER BY d.moment, d.id LIMIT {int(limit)}")
         return [component.table.identity(row[0]) for row in cursor.fetchall()]
 
 
-def _looks(component: Component) -> list[tuple[str, str, str]]:
+def looks(component: Component) -> list[tuple[str, str, str]]:
     """The two ways to find an instance, each served by an index: its moment, the condition, and the order, as SQL."""
     columns = component.table.columns
     quote = connections[settings.alias()].ops.quote_name
@@ -107,5 +107,5 @@ def _looks(component: Component) -> list[tuple[str, str, str]]:
     ]
 
 
-def _table(component: Component) -> str:
+def table_of(component: Component) -> str:
     return connections[settings.alias()].ops.quote_name(component.table.model._meta.db_table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.management.base import OutputWrapper
@@ -37,3 +37,10 @@ class Console:
             self.out.write(json.dumps(dict(facts), default=plain))
         else:
             self.out.write(", ".join(f"{name} {value}" for name, value in facts.items()))
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Rows under their headings, in columns as wide as what stands in them."""
+        lines = [list(headings), *([str(cell) for cell in row] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            self.say("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -1,0 +1,66 @@
+"""`toa deadlines`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from toa.cadence.pending import PendingDeadline, pending
+from toa.cadence.telling import when
+from toa.core.duration import format_duration, parse_duration
+from toa.exceptions import InvalidDuration, InvalidQuery, UnknownEndpoint
+from toa.management.console import Console
+from toa.management.verbs import DONE, json_option
+from toa.runtime import bindings, clock
+
+HELP = "List the pending deadlines of every component, the earliest first."
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("action", choices=["list"])
+    parser.add_argument("--component", help="of this component alone")
+    bounds = parser.add_mutually_exclusive_group()
+    bounds.add_argument("--overdue", action="store_true", help="what should have been reached by now")
+    bounds.add_argument("--within", metavar="DURATION", help="what comes in the time ahead, as in 1h")
+    parser.add_argument("--limit", type=int, default=100, help="how many (default 100, at most 1000)")
+    parser.add_argument("--after", metavar="CURSOR", help="go on where the page before ended")
+    json_option(parser)
+
+
+def run(options: Mapping[str, Any], console: Console) -> int:
+    now = clock.clock().now()
+    try:
+        if options["component"] and not bindings.component(options["component"]).spec.deadlines:
+            raise CommandError(f"{options['component']} has no deadlines")
+        ahead = 0 if options["overdue"] else parse_duration(options["within"]) if options["within"] else None
+        page = pending(
+            component=options["component"],
+            until=None if ahead is None else now + ahead,
+            limit=max(1, options["limit"]),
+            after=options["after"],
+        )
+    except (InvalidDuration, InvalidQuery, UnknownEndpoint) as problem:
+        raise CommandError(str(problem)) from problem
+    if console.as_json:
+        console.document({"now": now, "deadlines": [asdict(one) for one in page.deadlines], "after": page.after})
+        return DONE
+    headings = ("AT", "COMPONENT", "ID", "DEADLINE", "STATE")
+    console.table(headings, [_row(one, now) for one in page.deadlines])
+    if page.after:
+        console.say(f"more: --after {page.after}")
+    return DONE
+
+
+def _row(one: PendingDeadline, now: int) -> tuple[str, ...]:
+    if one.held:
+        state = f"{one.state or 'held'} until {when(one.at, now)}"
+    elif one.late_ms:
+        state = f"{format_duration(one.late_ms)} late"
+    else:
+        state = "due now" if one.at <= now else "pending"
+    moment = one.at if one.moment is None else one.moment
+    return when(moment, now), one.component, one.id, one.property, state
