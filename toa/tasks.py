@@ -9,7 +9,7 @@ from celery import shared_task
 from celery.signals import worker_process_init, worker_process_shutdown, worker_ready, worker_shutdown
 from django.db import connections
 
-from toa.cadence import sources, suspects
+from toa.cadence import replica, sources, suspects
 from toa.cadence.passes import perform, run_pass
 from toa.cadence.processes import Heartbeat, stands_down
 from toa.cadence.serving import serve
@@ -76,10 +76,14 @@ def _worker_ready(sender: Any = None, **_: Any) -> None:
     concurrency = int(getattr(getattr(sender, "controller", None), "concurrency", 0) or 1)
     _heartbeat = Heartbeat("worker", capacity=concurrency if runs_calls else 0)
     _heartbeat.start()
+    # The parent of forked children runs no calls; each of them starts its own below.
+    if not type(getattr(sender, "pool", None)).__module__.endswith(".prefork"):
+        replica.start()
 
 
 @worker_shutdown.connect
 def _worker_shutdown(**_: Any) -> None:
+    replica.stop()
     if _heartbeat is not None:
         _heartbeat.stop()
 
@@ -89,8 +93,10 @@ def _worker_process_init(**_: Any) -> None:
     # A connection that was open before the fork belongs to the parent.
     for connection in connections.all(initialized_only=True):
         connection.connection = None
+    replica.start()
 
 
 @worker_process_shutdown.connect
 def _worker_process_shutdown(**_: Any) -> None:
+    replica.stop()
     suspects.close()

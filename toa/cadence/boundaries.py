@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from toa.core.clock import to_datetime, to_moment
@@ -10,6 +10,9 @@ from toa.core.grid import Grid
 from toa.core.identity import digest
 from toa.models import Outcome, Pulse
 from toa.runtime.journal import Settled, write_history
+
+Cause: TypeAlias = dict[str, Any] | None
+"""What the lines of history say beside which pulse they are of."""
 
 DIED = "the process died running it"
 STILL_RUNNING = "the call before it still ran"
@@ -26,7 +29,7 @@ def rests(pulse: Pulse) -> bool:
     return pulse.paused_at is not None or pulse.retired_at is not None
 
 
-def reach(pulse: Pulse, now: int) -> bool:
+def reach(pulse: Pulse, now: int, cause: Cause = None) -> bool:
     """Bring a pulse up to now: whether it may be called, after recording the boundaries it is too late for."""
     if pulse.fire_at is not None:
         return True
@@ -38,7 +41,7 @@ def reach(pulse: Pulse, now: int) -> bool:
     in_time = now - grid.boundary(ordinal) <= grid.grace_ms
     last_missed = ordinal - 1 if in_time else ordinal
     if last_missed > pulse.cursor:
-        pass_over(pulse, Outcome.MISSED, last_missed, now, NOBODY)
+        pass_over(pulse, Outcome.MISSED, last_missed, now, NOBODY, cause)
     if ordinal > pulse.cursor:
         return True
     pulse.wake_at = to_datetime(grid.next_after(max(now, grid.boundary(pulse.cursor))))
@@ -75,25 +78,25 @@ def key_of(pulse: Pulse) -> str:
     return digest("pulse", pulse.endpoint, pulse.name, pulse.running, *asked)[:40]
 
 
-def settle(pulse: Pulse, outcome: Outcome, code: str, now: int) -> None:
+def settle(pulse: Pulse, outcome: Outcome, code: str, now: int, cause: Cause = None) -> None:
     """The call is over: record it, and what passed while it ran; then the next boundary is waited for."""
-    _record(pulse, outcome, code, now)
+    _record(pulse, outcome, code, now, cause)
     if rests(pulse):
         pulse.wake_at = None
         return
     grid = grid_of(pulse)
     current = grid.ordinal(now)
     if current > pulse.cursor:
-        pass_over(pulse, Outcome.SKIPPED, current, now, STILL_RUNNING)
+        pass_over(pulse, Outcome.SKIPPED, current, now, STILL_RUNNING, cause)
     pulse.wake_at = to_datetime(grid.next_after(max(now, grid.boundary(pulse.cursor))))
 
 
 def lapse(pulse: Pulse, now: int) -> None:
     """The process that ran the call is gone: its boundary is over, and the pulse goes on."""
-    _record(pulse, Outcome.LAPSED, DIED, now)
+    _record(pulse, Outcome.LAPSED, DIED, now, None)
 
 
-def pass_over(pulse: Pulse, outcome: Outcome, last: int, now: int, why: str) -> None:
+def pass_over(pulse: Pulse, outcome: Outcome, last: int, now: int, why: str, cause: Cause = None) -> None:
     """Record the boundaries from the cursor to `last` as not called, in one line, and move the cursor there."""
     grid, first = grid_of(pulse), pulse.cursor + 1
     begins, ends = grid.boundary(first), grid.boundary(last)
@@ -111,7 +114,7 @@ def pass_over(pulse: Pulse, outcome: Outcome, last: int, now: int, why: str) -> 
                 due=begins,
                 at=now,
                 count=last - first + 1,
-                cause=cause_of(pulse) | {"first": begins, "last": ends},
+                cause=cause_of(pulse) | (cause or {}) | {"first": begins, "last": ends},
             )
         ]
     )
@@ -124,7 +127,7 @@ def cause_of(pulse: Pulse) -> dict[str, Any]:
     return cause | {"asked_by": pulse.fire_by} if pulse.fire_at is not None else cause
 
 
-def _record(pulse: Pulse, outcome: Outcome, code: str, now: int) -> None:
+def _record(pulse: Pulse, outcome: Outcome, code: str, now: int, cause: Cause) -> None:
     assert pulse.running is not None
     line = Settled(
         call=pulse.id,
@@ -135,7 +138,7 @@ def _record(pulse: Pulse, outcome: Outcome, code: str, now: int) -> None:
         due=due_of(pulse),
         at=now,
         started=None if pulse.started_at is None else to_moment(pulse.started_at),
-        cause=cause_of(pulse),
+        cause=cause_of(pulse) | (cause or {}),
     )
     write_history([line])
     if pulse.fire_at is None:

@@ -10,7 +10,7 @@ from types import FrameType
 
 from django.db import Error, close_old_connections, connections
 
-from toa.cadence import suspects
+from toa.cadence import replica, suspects
 from toa.cadence.listening import Listener
 from toa.cadence.looking import Lookout
 from toa.cadence.pacing import Pacer
@@ -75,12 +75,14 @@ class Runner:
     def run(self) -> None:
         """Work until SIGINT or SIGTERM; what runs then finishes."""
         serve()
+        replica.start()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
         try:
             while not self._over.is_set():
                 self._listener.wait(self._look())
         finally:
+            replica.stop()
             self._pool.close()
             suspects.close()
             self._heartbeat.stop()
