@@ -197,6 +197,7 @@ def _let_go(failure: Failure, by: str, code: str, now: int) -> None:
                 at=now,
                 attempt=failure.attempts,
                 cause=failure.row.get("cause"),
+                request=failure.request if failure.source == "delivery" else None,
             )
         ]
     )

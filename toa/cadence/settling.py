@@ -108,4 +108,5 @@ def line(live: Live, outcome: Outcome, code: str, started: int | None, now: int)
         started=started,
         attempt=live.attempt + 1,
         cause=live.cause,
+        request=live.request if live.source == "delivery" else None,
     )

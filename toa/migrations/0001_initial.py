@@ -91,6 +91,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'deliveries',
+                'permissions': [('replay_delivery', 'Can have a settled event sent again')],
                 'indexes': [models.Index(fields=['endpoint', 'wake_at', 'id'], name='toa_delivery_claim'), models.Index(condition=models.Q(('token__isnull', False)), fields=['endpoint'], name='toa_delivery_leased'), models.Index(fields=['receiver', 'target', 'created_at'], name='toa_delivery_target'), models.Index(fields=['due_at', 'id'], name='toa_delivery_due'), models.Index(condition=models.Q(('wake_at__isnull', True)), fields=['due_at', 'id'], name='toa_delivery_parked')],
                 'constraints': [models.UniqueConstraint(fields=('source', 'source_id', 'receiver', 'version', 'position'), name='toa_delivery_order')],
             },
@@ -132,6 +133,7 @@ class Migration(migrations.Migration):
                 ('attempt', models.SmallIntegerField(default=1)),
                 ('count', models.BigIntegerField(default=1, help_text='Of missed and skipped boundaries: how many in this row.')),
                 ('cause', models.JSONField(blank=True, null=True)),
+                ('request', models.JSONField(blank=True, help_text='Of a delivery, so that it can be sent again.', null=True)),
             ],
             options={
                 'verbose_name_plural': 'history',

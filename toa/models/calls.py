@@ -88,6 +88,7 @@ class Delivery(LiveCall):
 
     class Meta:
         verbose_name_plural = "deliveries"
+        permissions = [("replay_delivery", "Can have a settled event sent again")]
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_delivery_claim"),
             models.Index(fields=["endpoint"], condition=models.Q(token__isnull=False), name="toa_delivery_leased"),

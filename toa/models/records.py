@@ -40,6 +40,7 @@ class History(models.Model):
     attempt = models.SmallIntegerField(default=1)
     count = models.BigIntegerField(default=1, help_text="Of missed and skipped boundaries: how many in this row.")
     cause = models.JSONField(null=True, blank=True)
+    request = models.JSONField(null=True, blank=True, help_text="Of a delivery, so that it can be sent again.")
 
     class Meta:
         verbose_name_plural = "history"

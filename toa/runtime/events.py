@@ -74,7 +74,9 @@ def _delivery(change: Change, one: Raised, call: Call, happened: int) -> dict[st
         "attempt": 0,
         "strikes": 0,
         "chain": list(call.hops()),
-        "cause": jsonb({"endpoint": call.endpoint, "key": call.key, "entity": f"{source}:{source_id}"}),
+        "cause": jsonb(
+            {"event": one.event, "endpoint": call.endpoint, "key": call.key, "entity": f"{source}:{source_id}"}
+        ),
         "created_at": to_datetime(happened),
         "event": one.event,
         "source": source,

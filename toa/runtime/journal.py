@@ -32,6 +32,8 @@ class Settled:
     attempt: int = 1
     count: int = 1
     cause: Any = None
+    request: Any = None
+    """Of a delivery: what it asked for, so that it can be sent again."""
 
 
 def write_history(settled: Sequence[Settled]) -> None:
@@ -57,4 +59,5 @@ def _row(one: Settled) -> dict[str, Any]:
         "attempt": one.attempt,
         "count": one.count,
         "cause": None if cause is None else jsonb(cause),
+        "request": None if one.request is None else jsonb(one.request),
     }
