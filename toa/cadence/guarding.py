@@ -8,9 +8,11 @@ from uuid import UUID
 
 from django.db import transaction
 
+from toa.cadence.batches import by_component, fire_set, fits_a_set
 from toa.cadence.firing import fire
 from toa.cadence.live import Kind, Live
 from toa.cadence.settling import DIED, strike
+from toa.cadence.source import BACKSTOP_MS
 from toa.cadence.suspects import Docket
 from toa.core.allowance import Allowance, allowing
 from toa.runtime import clock, settings
@@ -31,21 +33,54 @@ class Fired:
 
 
 def fire_all(kind: Kind, found: Sequence[Live], docket: Docket | None) -> Fired:
-    """Fire what was found, oldest first.
+    """Fire what was found, oldest first: in sets where that is possible, else one by one.
 
-    What has a strike, or stands accused of one, comes last: the good ones are on time within the pass. Without a
-    docket nothing is written down about what is being run: for tests, which run in one process.
+    What has a strike, or stands accused of one, comes last and alone: the good ones are on time within the pass.
+    Without a docket nothing is written down about what is being run: for tests, which run in one process.
     """
     accused = docket.accused([live.id for live in found]) if docket is not None else set()
+    suspect = [live for live in found if live.id in accused or live.strikes]
+    good = [live for live in found if live.id not in accused and not live.strikes]
     settled: set[UUID] = set()
+    reached: set[UUID] = set()
     with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
-        ordered = sorted(found, key=lambda live: live.id in accused or live.strikes > 0)
-        for done, live in enumerate(ordered):
+        for live in [*_in_sets(kind, good, docket, allowance, settled, reached), *suspect]:
             if allowance.used_up:
-                return Fired(frozenset(settled), len(ordered) - done)
+                break
+            reached.add(live.id)
             if _guarded(kind, live, docket, live.id in accused):
                 settled.add(live.id)
-    return Fired(frozenset(settled), 0)
+    return Fired(frozenset(settled), len(found) - len(reached | settled))
+
+
+def _in_sets(
+    kind: Kind,
+    good: Sequence[Live],
+    docket: Docket | None,
+    allowance: Allowance,
+    settled: set[UUID],
+    reached: set[UUID],
+) -> list[Live]:
+    """Fire what can be fired in sets; returns what is to be fired alone, in order.
+
+    A set of one is no set. What a set passed over because it was held is left to the next pass, and fired alone, with
+    patience, once it is a second late.
+    """
+    if not settings.get("SETWISE"):
+        return list(good)
+    now = clock.clock().now()
+    alone = [live for live in good if not fits_a_set(live)]
+    for component, lives in by_component([live for live in good if fits_a_set(live)]):
+        if allowance.used_up:
+            break
+        if len(lives) == 1:
+            alone += lives
+            continue
+        fired = fire_set(kind, component, lives, docket, allowance)
+        settled |= fired.settled
+        reached |= {live.id for live in fired.held}
+        alone += fired.alone + [live for live in fired.held if now - live.wake >= BACKSTOP_MS]
+    return sorted(alone, key=lambda live: (live.wake, live.id))
 
 
 def _guarded(kind: Kind, live: Live, docket: Docket | None, accused: bool) -> bool:

@@ -46,6 +46,10 @@ class Live:
     """How many ms late it may begin; null: however late."""
     base: int | None = None
     """What `after()` counts from; null: now."""
+    pair: tuple[str, str, str] | None = None
+    """Of a delivery: source component, source id and receiving component, within which order holds."""
+    turn: tuple[int, int] = (0, 0)
+    """Of a delivery: its place in its pair, by VERSION of the source and position of the receiver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +62,8 @@ class Kind:
     """Columns beyond the shared ones, as SQL."""
     describe: Callable[[Sequence[Any]], dict[str, Any]]
     """From the extra values to the fields of `Live` that depend on the kind."""
-    heads: str = ""
-    """Condition as SQL on the row `c` that leaves out what waits behind something else."""
+    behind: str = ""
+    """Condition as SQL that the row `b` comes before the row `c` and holds it back; empty where nothing does."""
     parks: bool = False
     """Whether a failed call stays, parked, and holds back those behind it."""
 
@@ -101,6 +105,32 @@ class Kind:
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(sql, [found.id, to_datetime(found.wake), found.attempt, found.token])
             return cursor.fetchone() is not None
+
+    def claim_many(self, found: Sequence[Live]) -> set[UUID]:
+        """Lock the rows of calls found before, in id order, in the open transaction; returns those that could be
+        locked and are as they were found, without those that wait behind one that could not."""
+        sql = (
+            f"SELECT c.id, set_config('lock_timeout', '{LOCK_TIMEOUT}', true)"
+            f" FROM unnest(%s::uuid[], %s::timestamptz[], %s::smallint[]) AS n(id, wake, attempt)"
+            f" JOIN {self.table} c ON c.id = n.id AND c.wake_at = n.wake AND c.attempt = n.attempt"
+            f" WHERE c.token IS NULL ORDER BY c.id FOR UPDATE OF c SKIP LOCKED"
+        )
+        arrays: list[Any] = [
+            [live.id for live in found],
+            [to_datetime(live.wake) for live in found],
+            [live.attempt for live in found],
+        ]
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(sql, arrays)
+            claimed = {row[0] for row in cursor.fetchall()}
+            if self.behind and claimed:
+                cursor.execute(
+                    f"SELECT c.id FROM {self.table} c WHERE c.id = ANY(%s) AND EXISTS"
+                    f" (SELECT 1 FROM {self.table} b WHERE {self.behind} AND b.id <> ALL(%s))",
+                    [list(claimed), list(claimed)],
+                )
+                claimed -= {row[0] for row in cursor.fetchall()}
+        return claimed
 
     def push(self, endpoints: list[str], until: int, limit: int, since: int | None) -> list[Live]:
         """Move the wake moment of due leased calls on, so that each is hinted once; returns them as they are now.
@@ -180,12 +210,22 @@ class Kind:
             )
             return cursor.fetchone() is not None
 
+    @property
+    def heads(self) -> str:
+        """Condition as SQL on the row `c` that leaves out what waits behind something else."""
+        return f"AND NOT EXISTS (SELECT 1 FROM {self.table} b WHERE {self.behind})" if self.behind else ""
+
     # -- settling -------------------------------------------------------------------------------------------
 
     def remove(self, live: Live) -> None:
         """Delete a row that the open transaction has locked."""
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(f"DELETE FROM {self.table} WHERE id = %s", [live.id])
+
+    def remove_many(self, identities: Sequence[UUID]) -> None:
+        """Delete rows that the open transaction has locked, by one statement."""
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(f"DELETE FROM {self.table} WHERE id = ANY(%s)", [list(identities)])
 
     def count_strike(self, live: Live) -> None:
         """Add a strike to a locked row."""

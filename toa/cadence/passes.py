@@ -5,7 +5,7 @@ from __future__ import annotations
 from toa.cadence.source import Dispatch, Hint, Step
 from toa.cadence.sources import SOURCES, horizon, source
 
-BATCH = 100
+BATCH = 500
 """Calls that one step of one source fires at most."""
 
 

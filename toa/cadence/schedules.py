@@ -50,10 +50,7 @@ SCHEDULES = Schedules(
         table="toa_scheduledcall",
         extra=EXTRA,
         describe=described,
-        heads=(
-            "AND (c.beside OR NOT EXISTS (SELECT 1 FROM toa_scheduledcall b WHERE b.schedule = c.schedule"
-            " AND b.due_at < c.due_at AND NOT b.beside))"
-        ),
+        behind="NOT c.beside AND b.schedule = c.schedule AND b.due_at < c.due_at AND NOT b.beside",
     )
 )
 """Calls at occurrences of the calendar, one occurrence of a schedule after another unless it allows overlap."""

@@ -51,7 +51,7 @@ class StoredCalls:
         more = unseen([(live.endpoint, live.wake) for live in found], limit)
         if more:
             dispatch.more()
-        if self.kind.heads:
+        if self.kind.parks:
             found = in_turn(found, now)
         fired = fire_all(self.kind, found, docket())
         self._committed.raised(now, [*more, *(live.wake for live in found if live.id not in fired.settled)])
@@ -63,7 +63,7 @@ class StoredCalls:
 
     def _hint(self, endpoints: list[str], limit: int, dispatch: Dispatch) -> Step:
         now = clock.clock().now()
-        if self.kind.heads:
+        if self.kind.parks:
             in_turn(self.kind.due(endpoints, limit, self._leased.since(now)), now)
         hints = hint_due(self.kind, endpoints, limit, self._leased.since(now))
         for hint in hints:
@@ -92,9 +92,15 @@ def _delay(extra: Sequence[Any]) -> dict[str, Any]:
 
 
 def _delivery(extra: Sequence[Any]) -> dict[str, Any]:
-    receiver, target, source, source_id, event_at = extra
+    receiver, target, source, source_id, event_at, version, position = extra
     entity = f"{receiver}:{target}" if target else f"{source}:{source_id}"
-    return {"source": "delivery", "entity": entity, "base": to_moment(event_at)}
+    return {
+        "source": "delivery",
+        "entity": entity,
+        "base": to_moment(event_at),
+        "pair": (source, source_id, receiver),
+        "turn": (version, position),
+    }
 
 
 DELAYS = StoredCalls(Kind(name="delay", table="toa_delay", extra="source, entity, overdue_ms", describe=_delay))
@@ -104,12 +110,12 @@ DELIVERIES = StoredCalls(
     Kind(
         name="delivery",
         table="toa_delivery",
-        extra="receiver, target, source, source_id, created_at",
+        extra="receiver, target, source, source_id, created_at, version, position",
         describe=_delivery,
         parks=True,
-        heads=(
-            "AND NOT EXISTS (SELECT 1 FROM toa_delivery b WHERE b.source = c.source AND b.source_id = c.source_id"
-            " AND b.receiver = c.receiver AND (b.version, b.position) < (c.version, c.position))"
+        behind=(
+            "b.source = c.source AND b.source_id = c.source_id AND b.receiver = c.receiver"
+            " AND (b.version, b.position) < (c.version, c.position)"
         ),
     )
 )

@@ -67,6 +67,8 @@ class Docket:
             self._own = connections[settings.alias()].copy()
         try:
             with self._own.cursor() as cursor:
+                # Evidence has to outlive this process, not the database.
+                cursor.execute("SET synchronous_commit = off")
                 cursor.execute(sql, parameters)
         except Error:
             self._own.close()

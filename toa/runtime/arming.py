@@ -84,11 +84,18 @@ def take_named(delays: Sequence[Armed], entity: str, lock: Lock) -> list[Row]:
 
 
 def store(delays: Sequence[Armed], call: Call, entity: str, now: int) -> None:
-    """Write the armed calls in the open transaction, by one statement."""
+    """Write the calls that one call arms, on behalf of an entity, in the open transaction."""
+    store_all([(delays, call, entity)], now)
+
+
+def store_all(groups: Sequence[tuple[Sequence[Armed], Call, str]], now: int) -> None:
+    """Write the calls that several calls arm, each for its entity, in the open transaction, by one statement."""
     moment = to_datetime(now)
-    cause = jsonb({"endpoint": call.endpoint, "key": call.key, **({"entity": entity} if entity else {})})
-    chain = list(call.hops())
-    rows = [_row(one, entity, chain, cause, now) for one in _last_of_each_name(delays, entity, now)]
+    rows = []
+    for delays, call, entity in groups:
+        cause = jsonb({"endpoint": call.endpoint, "key": call.key, **({"entity": entity} if entity else {})})
+        chain = list(call.hops())
+        rows += [_row(one, entity, chain, cause, now) for one in _last_of_each_name(delays, entity, now)]
     insert_rows("toa_delay", rows)
     if rows:
         waking.after_commit(min(row["wake_at"] for row in rows), moment)

@@ -12,7 +12,7 @@ from typing import Any
 
 from toa.core import draft as drafts
 from toa.core.allowance import drawing
-from toa.core.calling import Call
+from toa.core.calling import Call, Intentions
 from toa.core.criteria import matches
 from toa.core.deadlines import Reached, left_standing
 from toa.core.draft import Draft
@@ -74,6 +74,32 @@ def _run_on(
         raise OperationFault(f"{operation.endpoint}: {reason}")
     write(operation, entries, context._intentions, call, context.now(), lock, reached)
     return reply
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a function decided about one row, with nothing written yet."""
+
+    reply: Any
+    intentions: Intentions
+    now: int
+
+
+def conclude(operation: Operation, request: Request, call: Call, entry: Entry) -> Decision:
+    """Run the function of a call on the draft of one row that is locked already; writes nothing.
+
+    For calls whose query names one object and nothing else.
+    """
+    context = TransitionContext(operation, call)
+    reply = _run(operation, request, [entry], context)
+    return Decision(reply, context._intentions, context.now())
+
+
+def entry_of(operation: Operation, identity: Any, state: State | None, query: Query) -> Entry:
+    """The entry of one locked row; raises NotFound where there is none and the operation makes none."""
+    if state is not None:
+        _live(state, operation)
+    return _entry(operation, identity, state, query)
 
 
 def _entries(operation: Operation, query: Query | None, lock: Lock) -> list[Entry]:

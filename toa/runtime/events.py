@@ -7,7 +7,7 @@ delivery with a failure; the operation that changed the row is not its victim.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -45,11 +45,11 @@ class Raised:
     error: BaseException | None = None
 
 
-def deliver(changes: list[Change], call: Call) -> None:
-    """Insert the deliveries of these changes in the open transaction."""
+def deliver(made: Sequence[tuple[Change, Call]]) -> None:
+    """Insert the deliveries of these changes, each made by its call, in the open transaction."""
     rows: list[dict[str, Any]] = []
     failures: list[dict[str, Any]] = []
-    for change in changes:
+    for change, call in made:
         happened = change.state["UPDATED"]
         for one in _raised(change):
             rows.append(_delivery(change, one, call, happened))

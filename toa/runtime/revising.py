@@ -35,12 +35,12 @@ SELECT n.id, n.component, n.entity, n.version, n.endpoint, n.changes,
 _PLACES = "(%s::uuid, %s, %s, %s::bigint, %s, %s::jsonb, %s, %s, %s, %s::timestamptz, %s::jsonb, %s::timestamptz)"
 
 
-def revise(changes: Sequence[Change], call: Call, reached: Reached | None = None) -> None:
-    """Write the revisions of these changes in the open transaction, by one statement."""
-    kept = [change for change in changes if change.component.spec.entity and change.component.spec.entity.history]
+def revise(made: Sequence[tuple[Change, Call]], reached: Reached | None = None) -> None:
+    """Write the revisions of these changes, each made by its call, in the open transaction, by one statement."""
+    kept = [(change, call) for change, call in made if change.component.table.entity.history]
     if not kept:
         return
-    parameters = [value for change in kept for value in _row(change, call, reached)]
+    parameters = [value for change, call in kept for value in _row(change, call, reached)]
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(_INSERT.format(places=", ".join([_PLACES] * len(kept))), parameters)
 

@@ -15,12 +15,14 @@ DEFAULTS: Mapping[str, Any] = {
     "SHARED_CLOCK": False,
     "HISTORY_DAYS": 30,
     "RELEASE": 0,
+    "SETWISE": True,
 }
 """DATABASE: alias of the database that holds toa's tables and every entity.
 CADENCE: endpoint -> cadence of this environment, in place of the manifest's.
 CONFIGURATION: component -> values for its `configuration`.
 SHARED_CLOCK: honour the offset stored in the database (tests with several processes).
 HISTORY_DAYS: how long settled calls are kept.
+SETWISE: fire what is due set by set; off, call by call, for breakpoints in operations.
 RELEASE: a number that rises with each release; `toa sync` leaves rows of a newer one alone."""
 
 

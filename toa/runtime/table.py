@@ -155,6 +155,40 @@ class Table:
             )
             return bool(cursor.rowcount)
 
+    def insert_many(self, states: Sequence[State]) -> bool:
+        """Insert rows by one statement; false where one of these ids was there first, and then some are missing."""
+        names = list(states[0])
+        columns = ", ".join(self._quoted[name] for name in names)
+        places = f"({', '.join(['%s'] * len(names))})"
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(
+                f"INSERT INTO {self._name} ({columns}) VALUES {', '.join([places] * len(states))}"
+                f" ON CONFLICT ({self._quoted['id']}) DO NOTHING",
+                [self._stored(name, state[name]) for state in states for name in names],
+            )
+            return bool(cursor.rowcount == len(states))
+
+    def update_many(self, names: Sequence[str], states: Sequence[State]) -> None:
+        """Write the same columns of many rows, each once, that the caller has locked, by one statement."""
+        written = ("id", *names)
+        arrays = ", ".join(f"%s::{self._types[name]}[]" for name in written)
+        assignments = ", ".join(f"{self._quoted[name]} = n.{self._quoted[name]}" for name in names)
+        given = ", ".join(self._quoted[name] for name in written)
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(
+                f"UPDATE {self._name} AS t SET {assignments} FROM unnest({arrays}) AS n({given})"
+                f" WHERE t.{self._quoted['id']} = n.{self._quoted['id']}",
+                [[self._stored(name, state[name]) for state in states] for name in written],
+            )
+
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        connection = connections[settings.alias()]
+        return {
+            name: str(self.model._meta.get_field(spec.field).db_type(connection))
+            for name, spec in self.properties.items()
+        }
+
     def update(self, identity: Any, changed: State) -> None:
         """Write the changed columns of a row that the caller has locked."""
         assignments = ", ".join(f"{self._quoted[name]} = %s" for name in changed)

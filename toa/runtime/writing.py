@@ -62,13 +62,14 @@ def write(
             change = _write_row(component, entry, _clockwork(component, entry, intentions, call, now, reached), now)
             if change is not None:
                 made.append(change)
-        if made and any(spec.ref for spec in component.table.properties.values()):
-            _check_references()
+        if made:
+            check_references(component)
     except IntegrityError as error:
         raise _explained(component, error) from error
     if made:
-        revise(made, call, reached)
-        deliver(made, call)
+        credited = [(change, call) for change in made]
+        revise(credited, reached)
+        deliver(credited)
     arming.store(intentions.armed, call, entity, now)
     if call.lease is not None:
         check_lease(call.lease)
@@ -110,24 +111,45 @@ def _clockwork(
 
 def _write_row(component: Component, entry: Entry, clockwork: State, now: int) -> Change | None:
     table = component.table
+    difference = difference_of(component, entry, clockwork, now)
+    if difference is None:
+        if clockwork and entry.origin is not None:
+            # Neither VERSION nor an event: nothing that people see has changed.
+            table.update(entry.origin["id"], clockwork)
+        return None
+    if entry.origin is None:
+        if not table.insert(difference.change.state):
+            raise LostCreationRace
+    else:
+        state = difference.change.state
+        table.update(state["id"], {name: state[name] for name in difference.columns})
+    return difference.change
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a call makes of a row: the change, and the properties that it writes."""
+
+    change: Change
+    columns: tuple[str, ...]
+
+
+def difference_of(component: Component, entry: Entry, clockwork: State, now: int) -> Difference | None:
+    """The difference between a row and its draft, checked against the entity; null where there is none. Writes nothing.
+
+    Raises OperationFault where the row would not fit.
+    """
     changed = drafts.changes(entry.draft)
     before = entry.origin
     if not changed and not (entry.create and before is None):
-        if clockwork and before is not None:
-            # Neither VERSION nor an event: nothing that people see has changed.
-            table.update(before["id"], clockwork)
         return None
     state: State = {**drafts.state(entry.draft), "UPDATED": now, "VERSION": (before["VERSION"] if before else 0) + 1}
     state.update(clockwork)
     if before is None:
         state["CREATED"] = now
     state.update(_checked(component, state))
-    if before is None:
-        if not table.insert(state):
-            raise LostCreationRace
-    else:
-        table.update(state["id"], {name: state[name] for name in (*changed, *clockwork, "UPDATED", "VERSION")})
-    return Change(component=component, origin=before, state=state)
+    columns = tuple(state) if before is None else (*changed, *clockwork, "UPDATED", "VERSION")
+    return Difference(Change(component=component, origin=before, state=state), columns)
 
 
 def _checked(component: Component, state: State) -> State:
@@ -141,7 +163,10 @@ def _checked(component: Component, state: State) -> State:
     return checked
 
 
-def _check_references() -> None:
+def check_references(component: Component) -> None:
+    """Have the database check foreign keys now, where the component has any."""
+    if not any(spec.ref for spec in component.table.properties.values()):
+        return
     # Django's foreign keys are checked at COMMIT, where one bad row would take everything else with it.
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
