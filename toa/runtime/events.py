@@ -68,7 +68,7 @@ def _delivery(change: Change, one: Raised, call: Call, happened: int) -> dict[st
     return {
         "id": one.id,
         "endpoint": one.receiver.operation.endpoint,
-        "request": jsonb(one.request),
+        "request": jsonb(one.request or {}),
         "due_at": due,
         "wake_at": None if one.error else due,
         "attempt": 0,
