@@ -1,0 +1,50 @@
+"""What the verbs share that act on one pulse or schedule: its name, who asks, and what came of it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping
+from getpass import getuser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from toa.cadence import operating
+from toa.cadence.standing import find
+from toa.exceptions import NotFound
+from toa.management.console import Console
+from toa.management.verbs import DONE, NO, json_option
+from toa.models import Pulse, Schedule
+
+ACTS: Mapping[str, Callable[[Pulse | Schedule, str], str]] = {
+    "pause": operating.pause,
+    "resume": operating.resume,
+    "fire": operating.fire,
+}
+_DID = {operating.PAUSED, operating.RESUMED, operating.FIRED}
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """The arguments of an act."""
+    parser.add_argument("name", metavar="ENDPOINT[#NAME]", help="as in store.orders.expire")
+    parser.add_argument("--by", default="", help="who asks for it, for the record (default: the user of this shell)")
+    json_option(parser)
+
+
+def act(kind: type[Pulse] | type[Schedule], options: Mapping[str, Any], console: Console) -> int:
+    """Do it and say what was done: 0 where it was, 1 where it is so already or cannot be."""
+    row = named(kind, options["name"])
+    answer = ACTS[options["action"]](row, options["by"] or getuser())
+    if console.as_json:
+        console.document({"id": row.id, "answer": answer})
+    else:
+        console.say(f"{row}: {answer}")
+    return DONE if answer in _DID else NO
+
+
+def named(kind: type[Pulse] | type[Schedule], name: str) -> Any:
+    """The pulse or schedule of that name; ends the command where there is none."""
+    try:
+        return find(kind, name)
+    except NotFound as problem:
+        raise CommandError(str(problem)) from problem
