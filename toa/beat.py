@@ -14,6 +14,7 @@ from toa.cadence.listening import Listener
 from toa.cadence.looking import Lookout
 from toa.cadence.pacing import Pacer
 from toa.cadence.processes import Heartbeat, stands_down
+from toa.cadence.serving import look
 from toa.cadence.source import BACKSTOP_MS
 from toa.cadence.tick import TICK, TICK_EXPIRES_S
 from toa.runtime import settings
@@ -39,6 +40,7 @@ class CadenceScheduler(DatabaseScheduler):  # type: ignore[misc]
         self._lookout = Lookout()
         self._listener = Listener()
         self._heartbeat = Heartbeat("beat")
+        look()
         self._entries_at = 0.0
         self._lost_entries: set[str] = set()
         super().__init__(*args, **kwargs)

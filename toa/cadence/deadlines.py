@@ -9,6 +9,7 @@ from django.db import connections
 
 from toa.cadence.draining import drain
 from toa.cadence.guarding import FUNCTION_MS, FUNCTIONS_MS
+from toa.cadence.indexed import indexed
 from toa.cadence.instances import reach
 from toa.cadence.source import Dispatch, Step
 from toa.core.allowance import Allowance, allowing
@@ -26,7 +27,7 @@ class Deadlines:
     def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
         now = clock.clock().expression()
         parts = []
-        for component in components():
+        for component in indexed(components()):
             for moment, condition, order in looks(component):
                 of = f"SELECT {moment} FROM {table_of(component)} c WHERE {condition} AND {moment}"
                 parts.append(
@@ -45,7 +46,7 @@ class Deadlines:
         """Rounds over what is due: at most one deadline of each instance in a round, the earliest first."""
         settled = locked = 0
         full = False
-        for component in components():
+        for component in indexed(components()):
             found = _due(component, limit)
             if len(found) >= limit:
                 full = True
@@ -73,6 +74,7 @@ DEADLINES = Deadlines()
 
 
 def components() -> Iterator[Component]:
+    """Every component with deadlines."""
     for spec in registry.all().values():
         if spec.deadlines:
             yield bindings.component(spec.locator)

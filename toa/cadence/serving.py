@@ -6,6 +6,7 @@ Tests and single commands do not serve. They look at everything due without a wa
 from __future__ import annotations
 
 _serving = False
+_looking = False
 
 
 def serve() -> None:
@@ -17,3 +18,14 @@ def serve() -> None:
 def serves() -> bool:
     """Whether `serve` was called in this process."""
     return _serving
+
+
+def look() -> None:
+    """From now on this process looks at what is due for everybody: a beat, which fires nothing itself."""
+    global _looking
+    _looking = True
+
+
+def looks() -> bool:
+    """Whether this process looks for everybody, whether it fires too or not."""
+    return _looking or _serving

@@ -13,7 +13,7 @@ TAG = "toa"
 
 def register() -> None:
     """Register every check with Django. Called once, when the apps are ready."""
-    from toa.checks import database, manifests, models, settings
+    from toa.checks import database, deadlines, manifests, models, settings
 
     for check in (
         manifests.check_manifests,
@@ -29,3 +29,4 @@ def register() -> None:
     ):
         checks.register(check, TAG)
     checks.register(database.check_server, TAG, checks.Tags.database)
+    checks.register(deadlines.check_indexes, TAG, checks.Tags.database)

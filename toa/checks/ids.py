@@ -15,11 +15,13 @@ NO_MODEL = "toa.E107"
 NOT_A_COMPONENT = "toa.E108"
 SHARED_VARIABLE = "toa.E109"
 DEADLINE_INDEX = "toa.E110"
+KEPT_DEADLINES = "toa.E111"
 
 SIGNAL = "toa.W101"
 UNSERVED_SORT = "toa.W102"
 UNKNOWN_VARIABLE = "toa.W103"
 UNREACHABLE = "toa.W104"
+UNINDEXED = "toa.W105"
 
 MEANINGS: dict[str, str] = {
     **problems.MEANINGS,
@@ -33,9 +35,11 @@ MEANINGS: dict[str, str] = {
     NOT_A_COMPONENT: "an app has a manifest, and its config is no `ComponentConfig`",
     SHARED_VARIABLE: "one environment variable stands for two properties",
     DEADLINE_INDEX: "no index holds the deadlines of a component",
+    KEPT_DEADLINES: "`kept_deadlines` names what is no moment of the entity",
     SIGNAL: "a signal's receiver misses what operations write",
     UNSERVED_SORT: "no index gives the order of a sweep",
     UNKNOWN_VARIABLE: "an environment variable names no property",
     UNREACHABLE: "the database could not be asked",
+    UNINDEXED: "the database has not yet, or not whole, the index of a component's deadlines: nothing of it is claimed",
 }
 """What each id stands for; the reference page lists them."""

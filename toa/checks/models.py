@@ -11,10 +11,11 @@ from django.core import checks
 from django.db.models import F, Model
 from django.db.models.signals import ModelSignal, post_save, pre_save
 
-from toa.checks.ids import DEADLINE_INDEX, NO_MODEL, SIGNAL
-from toa.core.specs import ComponentSpec
+from toa.checks.ids import DEADLINE_INDEX, KEPT_DEADLINES, NO_MODEL, SIGNAL
+from toa.core.specs import ComponentSpec, PropertyType
 from toa.manifests import registry
 from toa.models import Entity
+from toa.models.schedule_indexes import moments_of
 from toa.runtime.bindings import model_of
 
 _SIGNALS = {"pre_save": pre_save, "post_save": post_save}
@@ -64,6 +65,17 @@ def _model(spec: ComponentSpec) -> Iterator[checks.CheckMessage]:
             obj=spec.path,
             id=DEADLINE_INDEX,
         )
+
+    known = spec.entity.selectable()
+    for names in model.kept_deadlines:
+        wrong = sorted(n for n in moments_of(names) if n not in known or known[n].type is not PropertyType.MOMENT)
+        if wrong:
+            yield checks.Error(
+                f"kept_deadlines of {model._meta.label} names {', '.join(wrong)}, which is no moment of it",
+                hint="take the set out once its release is gone, or keep the property for as long",
+                obj=spec.path,
+                id=KEPT_DEADLINES,
+            )
 
 
 def _indexed(model: type[Model]) -> Iterator[set[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import models
@@ -32,7 +33,7 @@ class EntityMeta(ModelBase):
         if spec is not None and spec.entity is not None:
             for field_name, model_field in _fields(spec.entity).items():
                 attrs.setdefault(field_name, model_field)
-            attrs["Meta"] = _meta(spec, spec.entity, meta)
+            attrs["Meta"] = _meta(spec, spec.entity, meta, attrs.get("kept_deadlines", ()))
         attrs["component"] = spec
         return super().__new__(mcs, name, bases, attrs, **kwargs)
 
@@ -50,6 +51,8 @@ class Entity(models.Model, metaclass=EntityMeta):
     """
 
     component: ClassVar[ComponentSpec | None] = None
+    kept_deadlines: ClassVar[Sequence[Sequence[str]]] = ()
+    """Sets of deadlines of the release before this one, whose index stays for as long as its processes may run."""
 
     if TYPE_CHECKING:
         objects: ClassVar[models.Manager[Any]]
@@ -84,12 +87,12 @@ def _fields(entity: EntitySpec) -> dict[str, models.Field[Any, Any]]:
     return fields
 
 
-def _meta(component: ComponentSpec, entity: EntitySpec, declared: type | None) -> type:
+def _meta(component: ComponentSpec, entity: EntitySpec, declared: type | None, kept: Sequence[Sequence[str]]) -> type:
     options = {k: v for k, v in vars(declared).items() if not k.startswith("__")} if declared else {}
     options["constraints"] = [*options.get("constraints", ()), *_constraints(component, entity)]
     options["indexes"] = [*options.get("indexes", ()), *(_index(component, entity, i) for i in entity.index.values())]
     if component.deadlines:
-        options["indexes"] += schedule_indexes(component, entity)
+        options["indexes"] += schedule_indexes(component, entity, kept)
     return type("Meta", (), options)
 
 
