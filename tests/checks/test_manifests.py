@@ -167,4 +167,4 @@ def test_a_workflow_is_told_to_be_beyond_this_release(project):
         follow="async def workflow(input, context): ...",
     )
     project.install("garage.cars")
-    assert [(one.id, one.obj) for one in check_workflows(None)] == [("toa.E111", "garage.cars.follow")]
+    assert [(one.id, one.obj) for one in check_workflows(None)] == [("toa.E112", "garage.cars.follow")]

@@ -96,14 +96,18 @@ def test_one_variable_for_two_properties_is_an_error(project):
         (
             {"components.beacons.ping": 0.5},
             "TOA['CADENCE']['components.beacons.ping']",
-            None,
+            "a second is the shortest gap",
         ),
         (
             {"components.beacons.ping": "soon"},
             "TOA['CADENCE']['components.beacons.ping']: schedule: a schedule has 5 fields",
             "minute hour day-of-month month day-of-week",
         ),
-        ({"components.beacons.ping": {"intervals": "two"}}, "TOA['CADENCE']['components.beacons.ping']", None),
+        (
+            {"components.beacons.ping": {"intervals": "two"}},
+            "TOA['CADENCE']['components.beacons.ping']",
+            "numbers are plain digits",
+        ),
     ],
 )
 def test_a_cadence_of_the_environment_is_checked_as_one_of_the_manifest_is(cadence, message, hint):
