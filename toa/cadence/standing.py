@@ -107,8 +107,8 @@ def find(kind: type[Row], name: str) -> Row:
         return chosen[0]
     if chosen:
         raise NotFound(f"{endpoint} has several: {', '.join(sorted(map(_name, chosen)))}")
-    hint = did_you_mean(name, [_name(row) for row in every if row.retired_at is None])
-    raise NotFound(f"no {kind.__name__.lower()} is called {name!r}" + (f"; {hint}" if hint else ""))
+    known = [_name(row) for row in every if row.retired_at is None]
+    raise NotFound(f"no {kind.__name__.lower()} is called {name!r}", hint=did_you_mean(name, known))
 
 
 def coming(row: Schedule, now: int, count: int) -> Iterator[Coming]:

@@ -1,0 +1,70 @@
+"""`toa sweep`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Mapping
+from getpass import getuser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from toa.cadence.sweeping_by_hand import find_sweep, rounds, would_call
+from toa.exceptions import CallError
+from toa.management.console import Console
+from toa.management.verbs import DONE, NO, json_option
+
+HELP = "Make the sweep of a pulse or schedule now: once, or until there is nothing left to do."
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="ENDPOINT[#NAME]", help="as in store.orders.expire")
+    parser.add_argument("--until-dry", action="store_true", help="go on, round after round, while one did something")
+    parser.add_argument("--limit", type=int, help="how many objects in a round, of a declared sweep (1 to 1000)")
+    parser.add_argument("--dry-run", action="store_true", help="list whom a declared sweep would call, and call nobody")
+    parser.add_argument("--by", default="", help="who asks for it, for the record (default: the user of this shell)")
+    json_option(parser)
+
+
+def run(options: Mapping[str, Any], console: Console) -> int:
+    try:
+        one = find_sweep(options["name"])
+        if options["dry_run"]:
+            return _list(would_call(one, options["limit"]), console)
+        return _sweep(one, options, console)
+    except CallError as problem:
+        raise CommandError(str(problem)) from problem
+
+
+def _list(found: list[Any], console: Console) -> int:
+    if console.as_json:
+        console.document({"would_call": found})
+    else:
+        for identity in found:
+            console.say(str(identity))
+        console.say(f"{len(found)} would be called")
+    return DONE
+
+
+def _sweep(one: Any, options: Mapping[str, Any], console: Console) -> int:
+    total: Counter[str] = Counter()
+    number, reply = 0, None
+    by = options["by"] or getuser()
+    for reply in rounds(one, by, limit=options["limit"], until_dry=options["until_dry"]):
+        number += 1
+        if isinstance(reply, Mapping):
+            total.update({name: count for name, count in reply.items() if type(count) is int})
+        if not console.as_json:
+            console.say(f"round {number}: {_said(reply)}")
+    if console.as_json:
+        console.document({"rounds": number, "counts": dict(total), "last": reply})
+    elif number > 1:
+        console.say(f"{number} rounds: {_said(total)}")
+    return NO if total["failed"] else DONE
+
+
+def _said(reply: Any) -> str:
+    if isinstance(reply, Mapping):
+        return ", ".join(f"{count} {name}" for name, count in reply.items() if count) or "nothing to do"
+    return "done" if reply is None else str(reply)
