@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from shop.children import Child, beat, end_all, worker
+from shop.children import Child, beat, worker
 
 WITHIN_S = 45.0
 
@@ -34,7 +34,8 @@ class Crew:
         os.killpg(child.pid, signal.SIGCONT)
 
     def end(self) -> None:
-        end_all(self._children)
+        for child in self._children:
+            child.kill()
 
     def last_words(self) -> str:
         return "\n".join(f"-- {child.log.name}\n{child.last_words(20)}" for child in self._children)

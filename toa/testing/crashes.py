@@ -7,6 +7,7 @@ database does when a process dies, and nothing more is run.
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,10 +33,13 @@ class Statements:
 
 
 @contextmanager
-def crash(number: int | None = None, *, after: bool = False) -> Iterator[Statements]:
+def crash(
+    number: int | None = None, *, after: bool = False, meanwhile: Callable[[], object] | None = None
+) -> Iterator[Statements]:
     """Crash before (or after) statement number `number`, counted from 0; without a number only take notes.
 
-    Commits count as statements of their own. Only this thread's connection is watched.
+    Commits count as statements of their own. Only this thread's connection is watched. `meanwhile` is done by another
+    thread, with a connection of its own, at the last moment: while everything that was locked still is.
     """
     connection = connections[settings.alias()]
     statements = Statements()
@@ -44,17 +48,19 @@ def crash(number: int | None = None, *, after: bool = False) -> Iterator[Stateme
         position = len(statements.sent)
         statements.sent.append(name)
         if position == number and not after:
+            _beside(meanwhile)
             if name == COMMIT:
                 # What the database does when the process is gone; Django does it for every other statement.
                 connection.rollback()
             raise Crash(f"before {name}")
         result = run()
         if position == number:
+            _beside(meanwhile)
             raise Crash(f"after {name}")
         return result
 
     def wrap(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
-        return guarded(" ".join(sql.split())[:120], lambda: execute(sql, params, many, context))
+        return guarded(_shown(sql), lambda: execute(sql, params, many, context))
 
     commit = connection.commit
 
@@ -65,20 +71,52 @@ def crash(number: int | None = None, *, after: bool = False) -> Iterator[Stateme
         yield statements
 
 
-def everywhere(prepare: Callable[[], Callable[[], object]]) -> Iterator[str]:
+def everywhere(
+    prepare: Callable[[], Callable[[], object]],
+    *,
+    every: int = 1,
+    meanwhile: Callable[[], object] | None = None,
+) -> Iterator[str]:
     """Die in every place of an action, one place later each time.
 
     `prepare` makes a state of its own and returns the action on it. After each death its place is yielded, for the
-    caller to see that everything is put right. Ends when the action gets through.
+    caller to see that everything is put right. Ends when the action gets through. With `every` only each
+    such place is taken, for a quick look; `meanwhile` is what somebody else does at that moment, see `crash`.
     """
-    for number in itertools.count():
+    for number in itertools.count(step=every):
         for after in (False, True):
             action = prepare()
             try:
-                with crash(number, after=after) as statements:
+                with crash(number, after=after, meanwhile=meanwhile) as statements:
                     action()
             except Crash:
                 connections[settings.alias()].close()
                 yield f"{'after' if after else 'before'} {number}: {statements.sent[number]}"
             else:
                 return
+
+
+def _shown(sql: str) -> str:
+    """A statement as a place is told: its beginning and its end, which says what it locks."""
+    text = " ".join(sql.split())
+    return text if len(text) <= 160 else f"{text[:100]} … {text[-56:]}"
+
+
+def _beside(meanwhile: Callable[[], object] | None) -> None:
+    if meanwhile is None:
+        return
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            meanwhile()
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=run, name="toa-beside")
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised[0]

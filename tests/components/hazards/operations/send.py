@@ -1,0 +1,3 @@
+def transition(input, entry, context):
+    entry.count += 1
+    context.send("components.hazards.touch", {"query": {"id": input.to}, "input": {}})
