@@ -62,7 +62,9 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 
 COMPONENTS = [
     "store.orders",
+    "store.vouchers",
     "fulfilment.stock",
+    "loyalty",
 ]
 
 INSTALLED_APPS = [

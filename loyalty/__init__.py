@@ -1,0 +1,1 @@
+"""Loyalty: what customers earn by their orders, and how many deliveries are free this month."""

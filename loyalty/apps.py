@@ -1,0 +1,5 @@
+from toa.apps import ComponentConfig
+
+
+class LoyaltyConfig(ComponentConfig):
+    verbose_name = "loyalty"

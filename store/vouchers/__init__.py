@@ -1,0 +1,1 @@
+"""Vouchers: a discount, so many times, until a moment."""

@@ -1,0 +1,5 @@
+from toa.apps import ComponentConfig
+
+
+class VouchersConfig(ComponentConfig):
+    verbose_name = "vouchers"

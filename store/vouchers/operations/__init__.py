@@ -1,0 +1,1 @@
+"""What can be done with vouchers, one function a file, named for its type."""
