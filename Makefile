@@ -29,7 +29,7 @@ help:
 	@echo "make demo      the shop on short windows: what comes due, when, and why; under a minute"
 	@echo "make run       web, workers and beat, with the admin at localhost:8000, until Ctrl-C"
 	@echo "make test      all checks and tests"
-	@echo "make check     style, types, layers, missing migrations"
+	@echo "make check     style, types, layers, missing migrations, stale types"
 	@echo "make format    put the source into its form"
 	@echo "make setup     what the others begin with: environment, servers, tables"
 	@echo "make servers   start PostgreSQL and Valkey, and say where they are"
@@ -62,6 +62,7 @@ check: venv
 	TOA_SERVERS=off $(VENV) -m mypy
 	.venv/bin/lint-imports --no-logo
 	$(MANAGE) makemigrations --check --dry-run
+	$(MANAGE) toa types --check
 
 format: venv
 	$(VENV) -m ruff check --fix .

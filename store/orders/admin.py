@@ -1,10 +1,15 @@
+from __future__ import annotations
+
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 
 from store.orders.models import Order
 
 
 @admin.register(Order)
-class OrderAdmin(admin.ModelAdmin):
+class OrderAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Orders to look at: they change through their operations."""
 
     list_display = ["reference", "customer", "product", "quantity", "total", "status", "reason", "pay_by", "updated_at"]
@@ -13,11 +18,11 @@ class OrderAdmin(admin.ModelAdmin):
     ordering = ["-created_at"]
     show_full_result_count = False
 
-    def has_add_permission(self, request):
+    def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request, obj=None):
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_delete_permission(self, request, obj=None):
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -6,6 +6,7 @@ import json
 from io import StringIO
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
@@ -62,3 +63,7 @@ def test_a_component_that_does_not_hold_gets_no_types(project):
     with pytest.raises(CommandError, match=r"garage/cars/manifest\.toa\.yaml:1:31: .*did you mean 'string'"):
         run()
     assert not (project.root / "garage" / "cars" / "types.py").exists()
+
+
+def test_the_shop_has_the_types_that_its_manifests_say():
+    assert run("--check", *settings.COMPONENTS)[0] == 0

@@ -1,4 +1,7 @@
-def transition(input, entry, context):
+from fulfilment.stock.types import Context, Entry, ReserveInput
+
+
+def transition(input: ReserveInput, entry: Entry, context: Context) -> dict[str, bool]:
     """Keep `quantity` for `order`, once. Where there is not enough, the order is cancelled as OUT_OF_STOCK."""
     if input.order in entry.reserved:
         return {"reserved": True}

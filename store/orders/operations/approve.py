@@ -1,7 +1,8 @@
+from store.orders.types import Context, Entry
 from toa import Error
 
 
-def transition(input, entry, context):
+def transition(input: None, entry: Entry, context: Context) -> Error | None:
     """The payment arrived: nothing is due on this order any more."""
     if entry.status != "pending":
         return Error("NOT_PENDING", status=entry.status)

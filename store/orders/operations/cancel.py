@@ -1,7 +1,8 @@
+from store.orders.types import CancelInput, Context, Entry
 from toa import Error
 
 
-def transition(input, entry, context):
+def transition(input: CancelInput, entry: Entry, context: Context) -> Error | None:
     """Give the order up. A paid one is never cancelled as EXPIRED; other reasons may end it until it is packed."""
     expired = input.reason == "EXPIRED"
     open_states = ("pending",) if expired else ("pending", "approved")

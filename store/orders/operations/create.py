@@ -1,7 +1,8 @@
+from store.orders.types import Context, CreateInput, Entry
 from toa import Error
 
 
-def transition(input, entry, context):
+def transition(input: CreateInput, entry: Entry, context: Context) -> dict[str, str] | Error:
     """Place an order; replies with its id. One that is not paid in time is cancelled, by a sweep or by an alarm."""
     configuration = context.configuration
     if input.total > configuration.limit:

@@ -1,10 +1,11 @@
+from store.orders.types import EffectContext, ExpireInput
 from toa import Error
 from toa.exceptions import LeaseLost
 
 BATCH = 100
 
 
-def effect(input, context):
+def effect(input: ExpireInput, context: EffectContext) -> dict[str, int]:
     """Cancel what was not paid by its `pay_by`, oldest first; replies with the counts.
 
     Each cancellation commits on its own and looks at the order again, so a payment in between wins. What is left
