@@ -130,4 +130,6 @@ def _did(source: str, endpoint: str, outcome: str, code: str, reason: str | None
             return "goods asked for"
         case "fulfilment.stock.release":
             return "goods given back"
+        case "loyalty.earn":
+            return "points earned"
     return outcome
