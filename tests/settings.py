@@ -10,6 +10,7 @@ INSTALLED_APPS = [
     "tests.components.beacons",
     "tests.components.almanacs",
     "tests.components.claims",
+    "tests.components.reminders",
     "tests.components.couriers",
     "tests.components.hazards",
 ]

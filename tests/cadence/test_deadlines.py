@@ -1,5 +1,7 @@
 """Deadlines are state: what is due is read from the row itself."""
 
+from dataclasses import replace
+
 import pytest
 from django.db import connection
 
@@ -10,10 +12,12 @@ from toa.cadence.failures import discard, retry
 from toa.cadence.sources import horizon
 from toa.core.clock import to_datetime
 from toa.models import Delivery, Failure, History, Pulse, Revision
+from toa.runtime import bindings
 
 pytestmark = pytest.mark.django_db
 
 CLAIMS = "components.claims"
+TALLIES = "components.tallies"
 HOUR = 3_600_000
 DAY = 24 * HOUR
 
@@ -167,6 +171,19 @@ def test_T9_a_process_closed_before_never_times_out(claim, toa_clock):
     toa_clock.advance(8 * DAY)
     assert (row(claim).clock_state, row(claim).log) == ("closed", ["set"])
     assert not History.objects.filter(source="deadline").exists()
+
+
+def test_T10_a_changed_lifetime_leaves_running_instances_alone(claim, toa_clock, monkeypatch):
+    before = row(claim).timeout_at
+    deadlines = bindings.component(CLAIMS).spec.deadlines
+    monkeypatch.setitem(deadlines, "timeout", replace(deadlines["timeout"], lifetime_ms=DAY))
+    toa.call(f"{CLAIMS}.set", {"a": toa_clock.now + 3 * DAY}, id=claim)
+    younger = toa.call(f"{TALLIES}.create", {"name": "younger"})["id"]
+    toa_clock.run_until_idle()
+    assert row(claim).timeout_at == before == to_datetime(toa_clock.now + 7 * DAY)
+    assert row(younger).timeout_at == to_datetime(toa_clock.now + DAY)
+    toa_clock.advance("6d")
+    assert (row(claim).clock_state, row(younger).clock_state) == (None, "closed")
 
 
 def test_T11_a_timeout_and_a_deadline_at_one_moment(claim, toa_clock):

@@ -1,0 +1,5 @@
+from toa import ComponentConfig
+
+
+class RemindersConfig(ComponentConfig):
+    """components.reminders"""

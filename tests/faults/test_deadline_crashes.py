@@ -1,0 +1,147 @@
+"""A crash before and after every statement of deadlines and drains: each step runs exactly once."""
+
+import pytest
+
+import toa
+from tests.components.claims.models import Claim
+from tests.components.claims.operations import at_a
+from toa.cadence.draining import drain
+from toa.cadence.failures import discard, retry
+from toa.cadence.instances import reach
+from toa.core.clock import to_datetime
+from toa.models import Delivery, Failure, History, Pulse, Revision
+from toa.runtime import bindings
+from toa.testing.crashes import everywhere
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CLAIMS = "components.claims"
+TALLIES = "components.tallies"
+HOUR = 3_600_000
+
+
+@pytest.fixture(autouse=True)
+def no_pulses(toa_clock):
+    at_a.TRIES.clear()
+    Pulse.objects.update(wake_at=None, paused_at=to_datetime(toa_clock.now))
+
+
+@pytest.fixture
+def process(toa_clock):
+    """Make a process with nothing waiting, as often as it is called."""
+    made = []
+
+    def make(**values):
+        identity = toa.call(f"{TALLIES}.create", {"name": f"t{len(made)}"})["id"]
+        made.append(identity)
+        toa_clock.run_until_idle()
+        toa.call(f"{CLAIMS}.set", values, id=identity)
+        Claim.objects.filter(id=identity).update(log=[])
+        return identity
+
+    return make
+
+
+def claims():
+    return bindings.component(CLAIMS)
+
+
+def test_T15_a_drain_killed_anywhere_goes_on_and_no_step_runs_twice(process, toa_clock):
+    subjects = []
+
+    def prepare():
+        start = toa_clock.now
+        subject = process(a=start, b=start + 2_000, mode="broken")
+        subjects.append(subject)
+        toa_clock.run_until_idle()
+        for offset in (1_000, 3_000):
+            toa_clock.set(start + offset)
+            toa.call(f"{TALLIES}.add", {"by": 1}, id=subject)
+            toa_clock.run_until_idle()
+        Claim.objects.filter(id=subject).update(mode=None)
+        retry(Failure.objects.get().id, by="ann")
+        return lambda: drain(claims(), subject)
+
+    lengths = set()
+    for place in everywhere(prepare):
+        lengths.add(len(Claim.objects.get(id=subjects[-1]).log))
+        toa_clock.run_until_idle()
+        row = Claim.objects.get(id=subjects[-1])
+        assert row.log == ["a", "updated 1", "b", "updated 2"], place
+        assert (row.clock_state, row.held_at, row.clock) == (None, None, None), place
+        assert (Failure.objects.count(), Delivery.objects.count()) == (0, 0), place
+        reached = Revision.objects.filter(component=CLAIMS, entity=subjects[-1]).exclude(reached="")
+        assert sorted(reached.values_list("reached", flat=True)) == ["a", "b"], place
+        made = History.objects.filter(entity=f"{CLAIMS}:{subjects[-1]}", outcome="made", source="deadline")
+        assert made.count() == 2, place
+    assert lengths == {0, 1, 2, 3, 4}, "it was killed between any two steps"
+
+
+def test_T15_a_retry_killed_anywhere_is_done_or_can_be_asked_for_again(process, toa_clock):
+    subjects = []
+
+    def prepare():
+        subject = process(a=toa_clock.now, mode="broken")
+        subjects.append(subject)
+        toa_clock.run_until_idle()
+        Claim.objects.filter(id=subject).update(mode=None)
+        failure = Failure.objects.get().id
+        return lambda: retry(failure, by="ann")
+
+    for place in everywhere(prepare):
+        for failure in Failure.objects.all():
+            retry(failure.id, by="ann")
+        toa_clock.run_until_idle()
+        row = Claim.objects.get(id=subjects[-1])
+        assert (row.log, row.clock_state) == (["a"], None), place
+
+
+def test_T16_a_discard_killed_anywhere_is_done_or_can_be_asked_for_again(process, toa_clock):
+    subjects = []
+
+    def prepare():
+        subject = process(a=toa_clock.now, b=toa_clock.now + 1, mode="broken")
+        subjects.append(subject)
+        toa_clock.run_until_idle()
+        failure = Failure.objects.get().id
+        return lambda: discard(failure, by="ann")
+
+    for place in everywhere(prepare):
+        for failure in Failure.objects.all():
+            discard(failure.id, by="ann")
+        toa_clock.advance(1_000)
+        row = Claim.objects.get(id=subjects[-1])
+        assert (row.log, row.clock_state) == ([], "discarded"), place
+        assert not Failure.objects.exists(), place
+
+
+@pytest.mark.parametrize("mode", [None, "flaky", "past"])
+def test_T17_a_deadline_killed_anywhere_is_reached_once(process, toa_clock, mode):
+    subjects = []
+
+    def prepare():
+        at_a.TRIES.clear()
+        subjects.append(process(a=toa_clock.now, mode=mode))
+        return lambda: reach(claims(), subjects[-1])
+
+    for place in everywhere(prepare):
+        toa_clock.advance("2m")
+        row = Claim.objects.get(id=subjects[-1])
+        assert row.log == (["a", "b"] if mode == "past" else ["a"]), place
+        assert len(set(at_a.TRIES)) == 1, f"{place}: one key"
+        assert (row.clock_state, row.held_at, row.clock, row.a) == (None, None, None, None), place
+    assert not Failure.objects.exists()
+
+
+def test_T7_a_failure_killed_anywhere_is_recorded_once(process, toa_clock):
+    subjects = []
+
+    def prepare():
+        subjects.append(process(a=toa_clock.now, mode="broken"))
+        return lambda: reach(claims(), subjects[-1])
+
+    for place in everywhere(prepare):
+        toa_clock.run_until_idle()
+        (failure,) = Failure.objects.filter(entity=f"{CLAIMS}:{subjects[-1]}")
+        assert Claim.objects.get(id=subjects[-1]).clock_state == "failed", place
+        assert History.objects.filter(call=failure.call, outcome="failed").count() == 1, place
