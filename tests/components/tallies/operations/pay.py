@@ -1,0 +1,3 @@
+def transition(input, entry, context):
+    entry.amount += input.amount
+    return {"amount": entry.amount}
