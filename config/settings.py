@@ -63,6 +63,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 COMPONENTS = [
     "store.orders",
     "store.vouchers",
+    "store.reports",
     "fulfilment.stock",
     "loyalty",
 ]

@@ -1,0 +1,1 @@
+"""Reports on the shop: one for each week, made on Monday morning."""

@@ -1,0 +1,1 @@
+"""What can be done with reports, one function a file, named for its type."""
