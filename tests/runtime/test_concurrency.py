@@ -1,41 +1,18 @@
 """Calls side by side, on connections of their own."""
 
-from threading import Barrier, Thread
-
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 import toa
 from tests.components.ledgers.models import Ledger
 from tests.components.tallies.models import Tally
+from tests.together import together
 from toa.exceptions import Conflict, NotAllowedHere
 from toa.models import Delay, Delivery, Once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TALLIES = "components.tallies"
-
-
-def together(number, act):
-    """Run `act(i)` in as many threads, started at the same moment; returns what each returned or raised."""
-    barrier, results = Barrier(number), [None] * number
-
-    def run(index):
-        try:
-            barrier.wait(10)
-            results[index] = act(index)
-        except Exception as error:
-            results[index] = error
-        finally:
-            connection.close()
-
-    threads = [Thread(target=run, args=(index,)) for index in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-        assert not thread.is_alive()
-    return results
 
 
 @pytest.fixture

@@ -38,6 +38,8 @@ class Horizon:
     coming: int | None
     """The next moment that is not due yet."""
     now: int
+    sources: frozenset[str] = frozenset()
+    """Names of the sources of which something is due."""
 
     @property
     def next(self) -> int | None:
@@ -60,15 +62,16 @@ def horizon(since: int | None = None) -> Horizon:
     parameters: list[Any] = []
     for one in SOURCES:
         sql, given = one.horizon(since)
-        parts.append(f"({sql})")
+        parts.append(f"SELECT '{one.name}', h.* FROM ({sql}) AS h")
         parameters += given
     union = " UNION ALL ".join(parts)
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(
-            f"SELECT min(s.due), max(s.newest), min(s.coming), {clock.clock().expression()}"
-            f" FROM ({union}) AS s(due, newest, coming)",
+            f"SELECT min(s.due), max(s.newest), min(s.coming), {clock.clock().expression()},"
+            f" array_agg(s.name) FILTER (WHERE s.due IS NOT NULL) FROM ({union}) AS s(name, due, newest, coming)",
             parameters,
         )
-        due, newest, coming, now = (None if value is None else to_moment(value) for value in cursor.fetchone())
+        *moments, names = cursor.fetchone()
+    due, newest, coming, now = (None if value is None else to_moment(value) for value in moments)
     assert now is not None
-    return Horizon(due=due, newest=newest, coming=coming, now=now)
+    return Horizon(due=due, newest=newest, coming=coming, now=now, sources=frozenset(names or ()))
