@@ -50,6 +50,18 @@ def test_configuration_that_does_not_fit_is_told_by_where_it_was_given(monkeypat
     ]
 
 
+def test_configuration_of_a_component_that_is_not_there_is_told_with_the_nearest():
+    with override_settings(TOA={"CONFIGURATION": {"store.order": {"window": "1h"}}}):
+        assert told(check_configuration(None)) == [
+            (
+                "toa.E105",
+                "settings.TOA['CONFIGURATION']",
+                "no component is called 'store.order'",
+                "did you mean 'store.orders'?",
+            )
+        ]
+
+
 def test_a_variable_that_names_no_property_is_a_warning(monkeypatch):
     monkeypatch.setenv("TOA_STORE_ORDERS_WINDW", "5s")
     monkeypatch.setenv("TOA_COMPONENTS_LEDGERS_SIZE", "5")

@@ -50,6 +50,12 @@ def test_with_check_nothing_is_written_and_stale_files_are_named(cars):
     assert json.loads(run("--json")[1]) == {"written": ["garage/cars/types.py"]}
 
 
+def test_where_there_is_no_component_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CommandError, match="no component lies below"):
+        run()
+
+
 def test_a_component_may_be_named(cars):
     assert run("garage.cars", "--check")[0] == 1
     with pytest.raises(CommandError, match=r"no component is called 'garage\.car'.*'garage\.cars'"):

@@ -27,11 +27,21 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[ch
 
 
 def check_configuration(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[checks.CheckMessage]:
-    """Every component's configuration, as it would be at its first use."""
+    """Every component's configuration, as at its first use, and values for a component that is not there."""
     if list(problems_of_toa()):
         return []
-    found: list[checks.CheckMessage] = []
-    for spec in registry.all().values():
+    given, known = getattr(settings, "TOA", {}).get("CONFIGURATION", {}), registry.all()
+    found: list[checks.CheckMessage] = [
+        checks.Error(
+            f"no component is called {locator!r}",
+            hint=did_you_mean(str(locator), known) or None,
+            obj="settings.TOA['CONFIGURATION']",
+            id=UNFIT_CONFIGURATION,
+        )
+        for locator in given
+        if locator not in known
+    ]
+    for spec in known.values():
         try:
             configuration_of(spec)
         except InvalidConfiguration as error:

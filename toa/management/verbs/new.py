@@ -16,7 +16,8 @@ from toa.management.scaffolding import Files, OperationForm, component_files, op
 from toa.management.verbs import DONE
 from toa.manifests import registry
 from toa.manifests.compile import FILENAME, find_package, load_path, shown_path
-from toa.manifests.names import a_type, name_problem
+from toa.manifests.identity import RESERVED
+from toa.manifests.names import MAX_NAME, a_type, name_problem
 from toa.manifests.sources import SCOPES
 from toa.manifests.types.component import FILENAME as TYPES
 from toa.manifests.types.component import types_of
@@ -51,6 +52,10 @@ def run(options: Mapping[str, Any], console: Console) -> int:
 def _component(package: str, stateless: bool, console: Console) -> None:
     parts = package.split(".")
     _named(parts)
+    label = "_".join(parts[-2:])
+    if RESERVED in parts[-2:] or len(label) > MAX_NAME:
+        reason = f"'{RESERVED}' is taken by toa itself" if RESERVED in parts else f"'{label}' is too long for a table"
+        raise CommandError(reason)
     files = component_files(package, stateless=stateless)
     root = Path.cwd()
     above = [root.joinpath(*parts[:depth], "__init__.py") for depth in range(1, len(parts))]

@@ -56,6 +56,8 @@ def _chosen(names: list[str]) -> list[ComponentSpec]:
         ]
     except UnknownEndpoint as error:
         raise CommandError(str(error)) from None
+    if not chosen:
+        raise CommandError(f"no component lies below {Path.cwd()}; go to the project, or name one")
     paths = {spec.path for spec in chosen}
     broken = [problem for problem in registry.problems() if problem.level == "error" and problem.path in paths]
     if broken:
