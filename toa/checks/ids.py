@@ -23,6 +23,7 @@ UNSERVED_SORT = "toa.W102"
 UNKNOWN_VARIABLE = "toa.W103"
 UNREACHABLE = "toa.W104"
 UNINDEXED = "toa.W105"
+CLOCKS = "toa.W106"
 
 MEANINGS: dict[str, str] = {
     **problems.MEANINGS,
@@ -43,5 +44,6 @@ MEANINGS: dict[str, str] = {
     UNKNOWN_VARIABLE: "an environment variable names no property",
     UNREACHABLE: "the database could not be asked",
     UNINDEXED: "the database has not yet, or not whole, the index of a component's deadlines: nothing of it is claimed",
+    CLOCKS: "a schedule falls on a time that a coming change of the clocks skips or repeats",
 }
 """What each id stands for; the reference page lists them."""
