@@ -202,6 +202,14 @@ class Kind:
                 [to_datetime(now), receiver, target],
             )
 
+    def take(self, endpoint: str, until: int, limit: int) -> list[Live]:
+        """Lock the calls of an endpoint that woke up to a moment (epoch ms), oldest first; what is held is left out."""
+        sql = (
+            f"SELECT {_prefixed(_COLUMNS)}, {_prefixed(self.extra)} FROM {self.table} c"
+            f" WHERE c.endpoint = %s AND c.wake_at <= %s ORDER BY c.wake_at, c.id LIMIT %s FOR UPDATE SKIP LOCKED"
+        )
+        return self._read(sql, [endpoint, to_datetime(until), limit])
+
     def hold(self, leased: Live) -> bool:
         """Lock the row of a leased call for its settlement; false where the token is not ours any more."""
         with connections[settings.alias()].cursor() as cursor:
