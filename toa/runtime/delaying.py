@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import OperationalError, connections, transaction
 from psycopg import errors
 
-from toa.core.calling import Armed, Call, fresh
+from toa.core.calling import Armed, Call, Lease, fresh
 from toa.core.clock import to_datetime, to_moment
 from toa.exceptions import Conflict, NotFound
 from toa.models import Delay, History, Outcome
@@ -24,6 +24,8 @@ from toa.runtime.writing import check_lease
 PATIENCE = "5s"
 """Longest wait of a cancel or a move for a call that is being made at that moment."""
 
+MOVED = "moved"
+CANCELLED = "cancelled"
 BEING_MADE = "being made"
 ANSWERS: Mapping[str, str] = {
     Outcome.MADE: "already made",
@@ -73,11 +75,11 @@ class Delays:
         `replaced`. Raises NotFound for an id that was never issued or is past the retention of the history, Conflict
         where the call was held for five seconds.
         """
-        return self._decide(delay_id(identity), None)
+        return cancel(delay_id(identity), lease=self._call.lease)
 
     def move(self, identity: str, *, interval: int | str | None = None, at: int | None = None) -> str:
         """Give a stored call another moment; answers `moved`, or why not, as `cancel` does."""
-        return self._decide(delay_id(identity), arming.due_moment(_now(), interval, at))
+        return move(delay_id(identity), arming.due_moment(_now(), interval, at), lease=self._call.lease)
 
     def _store(self, one: Armed) -> str:
         now = _now()
@@ -89,22 +91,6 @@ class Delays:
             if self._call.lease is not None:
                 check_lease(self._call.lease)
         return one.id.hex
-
-    def _decide(self, identity: UUID, moment: int | None) -> str:
-        try:
-            with transaction.atomic(using=settings.alias()):
-                with connections[settings.alias()].cursor() as cursor:
-                    cursor.execute("SELECT set_config('lock_timeout', %s, true)", [PATIENCE])
-                row = Delay.objects.using(settings.alias()).select_for_update().filter(id=identity).first()
-                answer = _settled(identity) if row is None else _changed(row, moment)
-                with connections[settings.alias()].cursor() as cursor:
-                    # A caller's transaction goes on after this; what it waits for is its own affair.
-                    cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
-            return answer
-        except OperationalError as error:
-            if isinstance(error.__cause__, errors.LockNotAvailable):
-                raise Conflict(f"the call {identity.hex} was held for {PATIENCE}; ask again") from error
-            raise
 
 
 delay = Delays(fresh(""))
@@ -118,24 +104,60 @@ def _now() -> int:
     return clock.clock().now()
 
 
-def _changed(row: Delay, moment: int | None) -> str:
-    """Decide a call whose row is there and locked."""
-    now = _now()
-    if row.token is None and moment is not None:
-        row.due_at = to_datetime(moment)
-        row.wake_at = to_datetime(max(moment, now))
-        row.attempt = 0
-        row.save(update_fields=["due_at", "wake_at", "attempt"])
-        waking.after_commit(row.wake_at, to_datetime(now))
-        return "moved"
-    if row.token is not None and moment is not None:
+def cancel(identity: UUID, *, by: str = "", lease: Lease | None = None) -> str:
+    """Take a stored call back; see `Delays.cancel`.
+
+    `by` names an operator for the history; `lease` is that of the effect which asks, and is checked last.
+    """
+    return _decide(identity, lambda row: _cancelled(row, by), lease)
+
+
+def move(identity: UUID, moment: int, *, by: str = "", lease: Lease | None = None) -> str:
+    """Give a stored call another moment, epoch ms; see `Delays.move`, and `cancel` here for the rest."""
+    return _decide(identity, lambda row: _moved(row, moment, by), lease)
+
+
+def _decide(identity: UUID, decide: Callable[[Delay], str], lease: Lease | None) -> str:
+    """Decide a call whose row is there, under its lock; else tell what became of it."""
+    try:
+        with transaction.atomic(using=settings.alias()):
+            with connections[settings.alias()].cursor() as cursor:
+                cursor.execute("SELECT set_config('lock_timeout', %s, true)", [PATIENCE])
+            row = Delay.objects.using(settings.alias()).select_for_update().filter(id=identity).first()
+            answer = _settled(identity) if row is None else decide(row)
+            with connections[settings.alias()].cursor() as cursor:
+                # A caller's transaction goes on after this; what it waits for is its own affair.
+                cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
+            if lease is not None:
+                check_lease(lease)
+        return answer
+    except OperationalError as error:
+        if isinstance(error.__cause__, errors.LockNotAvailable):
+            raise Conflict(f"the call {identity.hex} was held for {PATIENCE}; ask again") from error
+        raise
+
+
+def _moved(row: Delay, moment: int, by: str) -> str:
+    if row.token is not None:
         return BEING_MADE
+    now = _now()
+    row.due_at = to_datetime(moment)
+    row.wake_at = to_datetime(max(moment, now))
+    row.attempt = 0
+    if by:
+        row.cause = {**(row.cause or {}), "moved_by": by}
+    row.save(update_fields=["due_at", "wake_at", "attempt", "cause"])
+    waking.after_commit(row.wake_at, to_datetime(now))
+    return MOVED
+
+
+def _cancelled(row: Delay, by: str) -> str:
     running = row.token is not None
-    due = to_moment(row.due_at)
-    gone = Row(row.id, row.source, row.endpoint, due, row.attempt, row.cause, row.entity)
+    gone = Row(row.id, row.source, row.endpoint, to_moment(row.due_at), row.attempt, row.cause, row.entity)
     row.delete()
-    write_history([taken(gone, Outcome.CANCELLED, now, "while it was being made" if running else "")])
-    return BEING_MADE if running else "cancelled"
+    why = ", ".join(part for part in ("while it was being made" if running else "", f"by {by}" if by else "") if part)
+    write_history([taken(gone, Outcome.CANCELLED, _now(), why)])
+    return BEING_MADE if running else CANCELLED
 
 
 def _settled(identity: UUID) -> str:
