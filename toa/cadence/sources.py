@@ -8,6 +8,7 @@ from typing import Any
 from django.db import connections
 
 from toa.cadence.deadlines import DEADLINES
+from toa.cadence.orphans import Orphans
 from toa.cadence.pulses import PULSES
 from toa.cadence.schedules import SCHEDULES
 from toa.cadence.source import Source
@@ -16,7 +17,10 @@ from toa.core.clock import to_moment
 from toa.exceptions import UnknownEndpoint
 from toa.runtime import clock, settings
 
-SOURCES: tuple[Source, ...] = (DELIVERIES, DEADLINES, DELAYS, SCHEDULES, PULSES)
+ORPHANS = Orphans([one.kind for one in (DELIVERIES, DELAYS, SCHEDULES)])
+"""Stored calls that this code cannot make."""
+
+SOURCES: tuple[Source, ...] = (DELIVERIES, DEADLINES, DELAYS, SCHEDULES, PULSES, ORPHANS)
 
 
 def source(name: str) -> Source:
