@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -71,28 +72,42 @@ class Pulses:
         pulse = _lease(operation)
         if pulse is None:
             return False
-        assert pulse.token is not None
-        lease = Lease(table="toa_pulse", id=pulse.id, token=pulse.token)
-        outcome, code = Outcome.MADE, ""
-        try:
-            with running(lease, operation.spec, renewing=renew):
-                reply = _run(operation, pulse, lease)
-        except LeaseLost:
-            logger.warning("%s lost its lease", endpoint, extra={"action": "lease_lost", "call": pulse.id.hex})
-            return True
-        except Exception as error:
-            logger.exception("%s failed", endpoint, extra={"action": "failure", "call": pulse.id.hex})
-            outcome, code = Outcome.FAILED, sentence(error)
-        else:
-            if isinstance(reply, Error):
-                outcome, code = Outcome.REFUSED, reply.code
-            elif pulse.query is not None:
-                code = ", ".join(f"{count} {what}" for what, count in reply.items() if count)
-        _finish(pulse, outcome, code)
+        make(operation, pulse, renew=renew)
         return True
 
 
 PULSES = Pulses()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """How a call of a pulse ended."""
+
+    outcome: Outcome
+    code: str = ""
+    reply: Any = None
+    """What it replied, an Error included."""
+    error: Exception | None = None
+    """What it raised."""
+
+
+def make(operation: Operation, pulse: Pulse, *, renew: bool) -> Made:
+    """Run the call of a pulse that was leased, and settle it; a lease that was lost is settled by who has it."""
+    assert pulse.token is not None
+    lease = Lease(table="toa_pulse", id=pulse.id, token=pulse.token)
+    try:
+        with running(lease, operation.spec, renewing=renew):
+            reply = _run(operation, pulse, lease)
+    except LeaseLost as error:
+        logger.warning("%s lost its lease", pulse.endpoint, extra={"action": "lease_lost", "call": pulse.id.hex})
+        return Made(outcome=Outcome.LAPSED, error=error)
+    except Exception as error:
+        logger.exception("%s failed", pulse.endpoint, extra={"action": "failure", "call": pulse.id.hex})
+        made = Made(outcome=Outcome.FAILED, code=sentence(error), error=error)
+    else:
+        made = _made(pulse, reply)
+    _finish(pulse, made.outcome, made.code)
+    return made
 
 
 def _rows() -> QuerySet[Pulse]:
@@ -128,6 +143,13 @@ def _run(operation: Operation, pulse: Pulse, lease: Lease) -> Any:
     if pulse.query is not None:
         return sweep(operation, pulse.query, pulse.input, call)
     return perform(operation, prepare(operation, grid_of(pulse).input_of(pulse.running)), call)
+
+
+def _made(pulse: Pulse, reply: Any) -> Made:
+    if isinstance(reply, Error):
+        return Made(outcome=Outcome.REFUSED, code=reply.code, reply=reply)
+    counts = reply.items() if pulse.query is not None else ()
+    return Made(outcome=Outcome.MADE, code=", ".join(f"{count} {what}" for what, count in counts if count), reply=reply)
 
 
 def _finish(leased: Pulse, outcome: Outcome, code: str) -> None:

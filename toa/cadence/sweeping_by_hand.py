@@ -1,22 +1,31 @@
-"""A sweep made by hand, now: of what a pulse or schedule declares, or the effect that it calls."""
+"""A sweep made by hand, now: of what a pulse or schedule declares, or the effect that it calls.
+
+That of a pulse runs under the pulse's own lease, so that the two never run side by side, and stands in its history.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.db import transaction
+
+from toa.cadence.boundaries import begin, lapse
 from toa.cadence.declared import Declared, in_force
+from toa.cadence.pulses import make
 from toa.cadence.sweeping import sweep
 from toa.core.calling import Call
+from toa.core.clock import to_datetime, to_moment
 from toa.core.error import Error
 from toa.core.grid import Grid
 from toa.core.identity import uuid7
 from toa.core.nearest import did_you_mean
 from toa.core.query import parse_query
 from toa.core.record import Record
-from toa.core.specs import PulseSpec, ScheduleSpec
-from toa.exceptions import InvalidQuery, NotFound, Refused
-from toa.runtime import bindings, clock
+from toa.core.specs import PulseScope, PulseSpec, ScheduleSpec
+from toa.exceptions import Conflict, InvalidQuery, NotFound, Refused
+from toa.models import Pulse
+from toa.runtime import bindings, clock, settings
 from toa.runtime.calls import perform
 from toa.runtime.requests import prepare
 from toa.runtime.selecting import select_ids
@@ -51,7 +60,8 @@ def rounds(one: Declared[Any], by: str, *, limit: int | None = None, until_dry: 
     """Sweep now, once or until a round does nothing more; yields what each round replied.
 
     `limit` bounds each round of a declared sweep. Raises InvalidQuery where there is a limit and the sweep is made by
-    an effect, which has a bound of its own; Refused for an Error that the effect replies with.
+    an effect, which has a bound of its own; Refused for an Error that the effect replies with; Conflict where a call
+    of the pulse runs already.
     """
     if limit is not None and one.spec.query is None:
         raise InvalidQuery(f"{one.endpoint} selects in its own code, and bounds itself")
@@ -65,6 +75,8 @@ def rounds(one: Declared[Any], by: str, *, limit: int | None = None, until_dry: 
 
 
 def _once(one: Declared[Any], by: str, limit: int | None) -> Any:
+    if isinstance(one.spec, PulseSpec) and one.spec.scope is PulseScope.GROUP:
+        return _under_lease(one, by, limit)
     operation = bindings.operation(one.endpoint)
     now = clock.clock().now()
     call = Call(
@@ -76,7 +88,39 @@ def _once(one: Declared[Any], by: str, limit: int | None) -> Any:
     )
     if one.spec.query is not None:
         return sweep(operation, _limited(one.spec.query, limit), one.spec.input, call)
-    reply = perform(operation, prepare(operation, _input(one, now)), call)
+    return _answered(perform(operation, prepare(operation, _input(one, now)), call))
+
+
+def _under_lease(one: Declared[Any], by: str, limit: int | None) -> Any:
+    """A call of the pulse beside its grid, which runs here: the pulse itself does not, meanwhile."""
+    operation = bindings.operation(one.endpoint)
+    pulse = _leased(one, by, operation.spec.lease_ms)
+    if pulse.query is not None:
+        pulse.query = _limited(pulse.query, limit)
+    made = make(operation, pulse, renew=True)
+    if made.error is not None:
+        raise made.error
+    return _answered(made.reply)
+
+
+def _leased(one: Declared[Any], by: str, lease_ms: int) -> Pulse:
+    now = clock.database_now()
+    with transaction.atomic(using=settings.alias()):
+        rows = Pulse.objects.using(settings.alias()).select_for_update(no_key=True)
+        pulse = rows.filter(endpoint=one.endpoint, name=one.spec.name, retired_at=None).first()
+        if pulse is None:
+            raise NotFound(f"the pulse {_name(one)} has no row yet", hint="run manage.py migrate, or toa sync")
+        if pulse.token is not None and pulse.wake_at is not None and to_moment(pulse.wake_at) <= now:
+            lapse(pulse, now)
+        if pulse.token is not None or pulse.fire_at is not None:
+            raise Conflict(f"a call of {_name(one)} runs, or was asked for already: two never run side by side")
+        pulse.fire_at, pulse.fire_by = to_datetime(now), by
+        begin(pulse, now, lease_ms)
+        pulse.save()
+    return pulse
+
+
+def _answered(reply: Any) -> Any:
     if isinstance(reply, Error):
         raise Refused(reply.code, reply.details)
     return dict(reply) if isinstance(reply, Record) else reply
