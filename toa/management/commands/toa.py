@@ -6,8 +6,9 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
+from toa.exceptions import CallError, InvalidDuration, InvalidInput, InvalidQuery
 from toa.management import verbs
 from toa.management.console import Console
 
@@ -28,6 +29,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, verb: str, **options: Any) -> None:
         console = Console(self.stdout, self.stderr, as_json=options.get("json", False))
-        code = verbs.verb(verb).run(options, console)
+        try:
+            code = verbs.verb(verb).run(options, console)
+        except (InvalidInput, InvalidQuery, InvalidDuration) as error:
+            raise CommandError(str(error), returncode=verbs.USAGE) from error
+        except CallError as error:
+            raise CommandError(str(error), returncode=verbs.NO) from error
         if code:
             sys.exit(code)

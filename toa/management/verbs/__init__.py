@@ -25,6 +25,7 @@ from toa.management.console import Console
 
 DONE = 0
 NO = 1
+USAGE = 2
 
 
 class Verb(Protocol):
