@@ -88,11 +88,8 @@ def _named(annotations: Received | Given, schema: Schema, name: str, doc: str) -
 def _undeclared(module: Module, spec: ComponentSpec, operation: OperationSpec) -> str:
     """The reply of an operation without `output`: known for what is inherited, else anything."""
     if operation.inherited and operation.module is None and spec.entity is not None:
-        return {
-            "observe": "State" if spec.entity.associated else "State | None",
-            "enumerate": "States",
-            "ensure": "State",
-        }.get(operation.name, "None")
+        # Also of an associated component: a terminated object, and one that criteria exclude, read as null.
+        return {"observe": "State | None", "enumerate": "States", "ensure": "State"}.get(operation.name, "None")
     module.use("typing", "Any")
     return "Any"
 
