@@ -6,7 +6,14 @@ import logging
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_process_init, worker_process_shutdown, worker_ready, worker_shutdown
+from celery.signals import (
+    beat_init,
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_ready,
+    worker_shutdown,
+)
 from django.db import connections
 
 from toa.cadence import replica, sources, suspects
@@ -16,6 +23,8 @@ from toa.cadence.serving import serve
 from toa.cadence.sessions import prepare_session
 from toa.cadence.source import Hint
 from toa.cadence.tick import TICK, TICK_EXPIRES_S
+from toa.exceptions import InvalidConfiguration
+from toa.runtime.configuration import check_all
 
 logger = logging.getLogger("toa.tasks")
 
@@ -66,6 +75,16 @@ def call(source: str, endpoint: str) -> None:
 
 
 _heartbeat: Heartbeat | None = None
+
+
+@worker_init.connect
+@beat_init.connect
+def _check_configuration(**_: Any) -> None:
+    """An unfit value stops the start: what would be called with it is worse than what is late."""
+    try:
+        check_all()
+    except InvalidConfiguration as error:
+        raise SystemExit(str(error)) from error
 
 
 @worker_ready.connect
