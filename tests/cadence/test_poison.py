@@ -5,6 +5,7 @@ import signal
 from uuid import UUID
 
 import pytest
+from django.db import connection
 
 import toa
 from tests.components.hazards.models import Hazard
@@ -150,6 +151,8 @@ def test_D16_unfit_requests_written_by_sql_are_failures_and_hold_up_nobody(hazar
         strict=True,
     ):
         Delay.objects.filter(id=call).update(request=request)
+    with connection.cursor() as cursor:  # as somebody might write it who types an interval
+        cursor.execute("UPDATE toa_delay SET wake_at = wake_at - interval '1.234567 ms', due_at = wake_at")
     assert one_pass() == 0
     assert outcome(good) == [("made", 1)]
     assert sorted(Failure.objects.values_list("call", flat=True)) == sorted(map(UUID, unfit))

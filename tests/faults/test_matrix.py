@@ -30,12 +30,7 @@ from toa.testing.crashes import everywhere
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-TALLIES, LEDGERS, HAZARDS, CLAIMS = (
-    "components.tallies",
-    "components.ledgers",
-    "components.hazards",
-    "components.claims",
-)
+TALLIES, HAZARDS, CLAIMS = "components.tallies", "components.hazards", "components.claims"
 SHARES = [pytest.param(5, id="quick"), pytest.param(1, id="full", marks=pytest.mark.slow)]
 COLUMNS = ("look", "lock", "claim", "write", "settle", "commit")
 

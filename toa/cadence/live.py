@@ -21,6 +21,8 @@ LOCK_TIMEOUT = "100ms"
 """Longest wait of a firing transaction for any lock."""
 
 _COLUMNS = "id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, token, mark"
+# A row may have been written by hand, with microseconds that a moment does not have.
+_CUT = "date_trunc('milliseconds', c.wake_at)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,7 @@ class Kind:
         """Lock the row of a call found before, in the open transaction; false where it is held, gone or moved."""
         sql = (
             f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true) FROM {self.table} c"
-            f" WHERE c.id = %s AND c.wake_at = %s AND c.attempt = %s AND c.token IS NOT DISTINCT FROM %s {self.heads}"
+            f" WHERE c.id = %s AND {_CUT} = %s AND c.attempt = %s AND c.token IS NOT DISTINCT FROM %s {self.heads}"
             f" FOR UPDATE SKIP LOCKED"
         )
         with connections[settings.alias()].cursor() as cursor:
@@ -112,7 +114,7 @@ class Kind:
         sql = (
             f"SELECT c.id, set_config('lock_timeout', '{LOCK_TIMEOUT}', true)"
             f" FROM unnest(%s::uuid[], %s::timestamptz[], %s::smallint[]) AS n(id, wake, attempt)"
-            f" JOIN {self.table} c ON c.id = n.id AND c.wake_at = n.wake AND c.attempt = n.attempt"
+            f" JOIN {self.table} c ON c.id = n.id AND {_CUT} = n.wake AND c.attempt = n.attempt"
             f" WHERE c.token IS NULL ORDER BY c.id FOR UPDATE OF c SKIP LOCKED"
         )
         arrays: list[Any] = [
@@ -144,7 +146,9 @@ class Kind:
             f" ORDER BY c.wake_at, c.id LIMIT %s FOR UPDATE SKIP LOCKED) d)"
             f" UPDATE {self.table} c SET wake_at = %s, token = NULL,"
             f" strikes = c.strikes + (c.token IS NOT NULL)::int"
-            f" FROM taken WHERE c.id = taken.id RETURNING {_prefixed(_COLUMNS)}, {_prefixed(self.extra)}"
+            # An array, not a join: whatever the planner expects of the look, it goes by the primary key.
+            f" WHERE c.id = ANY (ARRAY(SELECT id FROM taken))"
+            f" RETURNING {_prefixed(_COLUMNS)}, {_prefixed(self.extra)}"
         )
         return self._read(sql, [endpoints, limit, to_datetime(until)])
 
