@@ -51,9 +51,13 @@ demo: setup
 run: setup
 	@$(MANAGE) shop_run
 
+# Scenarios that fire calls hold set by set, as in the whole run, and call by call.
+FIRING := $(addprefix tests/cadence/test_,$(addsuffix .py,contention deadlines delays deliveries events poison schedules))
+
 # What starts processes of its own has the machine to itself.
 test: setup check
 	$(VENV) -m pytest -n 2 -m "not slow and not processes"
+	TOA_SETWISE=0 $(VENV) -m pytest -n 2 -m "not slow and not processes" $(FIRING)
 	$(VENV) -m pytest -m "processes and not slow"
 
 check: venv

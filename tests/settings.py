@@ -1,4 +1,6 @@
-"""The project's settings, plus the components that only tests use."""
+"""The project's settings, plus the components that only tests use. `TOA_SETWISE=0` has calls fired one by one."""
+
+import os
 
 from config.settings import *  # noqa: F403
 from config.settings import INSTALLED_APPS, TOA
@@ -13,5 +15,10 @@ INSTALLED_APPS = [
     "tests.components.reminders",
     "tests.components.couriers",
     "tests.components.hazards",
+    "tests.components.seats",
 ]
-TOA = {**TOA, "CONFIGURATION": {"components.tallies": {"step": 2}}}
+TOA = {
+    **TOA,
+    "CONFIGURATION": {"components.tallies": {"step": 2}},
+    "SETWISE": os.environ.get("TOA_SETWISE", "1") == "1",
+}

@@ -15,7 +15,8 @@ from uuid import UUID
 
 from django.db import DatabaseError, transaction
 
-from toa.cadence.firing import NOT_FOUND, call_of, check_chain, expired
+from toa.cadence.collisions import Collisions
+from toa.cadence.firing import NOT_FOUND, call_of, check_chain, expired, struck
 from toa.cadence.live import Kind, Live
 from toa.cadence.settling import line, settle_error
 from toa.cadence.suspects import Docket, noted
@@ -61,6 +62,7 @@ class _Set:
     started: int
     states: dict[Any, State | None]
     """What each object is by now; null where there is none."""
+    collisions: Collisions
     new: set[Any] = field(default_factory=set)
     columns: dict[Any, set[str]] = field(default_factory=dict)
     changes: list[tuple[Change, Call]] = field(default_factory=list)
@@ -89,7 +91,31 @@ def _in_turns(lives: list[Live]) -> list[Live]:
     return [live if live.pair is None else next(turns[live.pair]) for live in lives]
 
 
-def fits_a_set(live: Live) -> bool:
+def divided(calls: Sequence[Live]) -> tuple[list[Live], list[Live]]:
+    """Of calls in order of time, those that may be fired in sets, and those to be fired alone after them.
+
+    These are what does not fit a set, and what comes behind it on the same object.
+    """
+    fitting, alone = [], []
+    objects: set[tuple[str, Any]] = set()
+    for live in calls:
+        place = _object(live)
+        if _fits_a_set(live) and place not in objects:
+            fitting.append(live)
+            continue
+        alone.append(live)
+        if place is not None:
+            objects.add(place)
+    return fitting, alone
+
+
+def _object(live: Live) -> tuple[str, Any] | None:
+    query = live.request.get("query") if isinstance(live.request, dict) else None
+    identity = query.get("id") if isinstance(query, dict) else None
+    return (bindings.operation(live.endpoint).component.locator, identity) if isinstance(identity, str | int) else None
+
+
+def _fits_a_set(live: Live) -> bool:
     """Whether a call may be fired with others: it works on one object, named by its id and nothing else."""
     operation = bindings.operation(live.endpoint)
     # Rows written by SQL may hold anything; what does not hold fails alone.
@@ -118,9 +144,10 @@ def fire_set(
                 docket.write([live.id for live, _, _ in mine])
             alone += _decide_all(work, mine, allowance, running)
             _write(work)
-    except TookTooLong:
-        # It is fired alone from now on, where its time counts as a strike; the others come with the next pass.
-        return FiredSet(alone=alone + running[-1:])
+    except TookTooLong as error:
+        # With a strike it is fired alone from now on; the others come with the next pass.
+        last = running[-1]
+        return FiredSet(settled={last.id} if struck(kind, last, str(error), clock.clock().now()) else set())
     except (DatabaseError, ToaError, _Undone):
         return FiredSet(alone=list(lives))
     settled = {*work.done, *(live.id for live, _, _ in work.failed)}
@@ -150,7 +177,7 @@ def _locked(kind: Kind, component: Component, wanted: Sequence[Any]) -> _Set:
     missing = [identity for identity in wanted if identity not in states]
     held = table.fetch(missing) if missing else {}
     states |= {identity: None for identity in missing if identity not in held}
-    return _Set(kind, component, now, states)
+    return _Set(kind, component, now, states, Collisions(component))
 
 
 def _decide_all(
@@ -158,12 +185,19 @@ def _decide_all(
 ) -> list[Live]:
     """Run the functions in order of time; returns the calls that have to be fired alone."""
     alone: list[Live] = []
-    blocked: set[Any] = set()
+    behind: set[Any] = set()
+    """Objects and pairs with a call that is fired alone, after the set."""
+    stopped: set[Any] = set()
+    """Pairs with a call that failed: those behind it stay, it is tried again, or parks, before them."""
     for live, operation, request in calls:
         identity = _id(request)
         if allowance.used_up:
             break
-        if identity in blocked or live.pair in blocked:
+        if live.pair in stopped:
+            continue
+        if identity in behind or live.pair in behind:
+            alone.append(live)
+            behind |= {identity, live.pair} - {None}
             continue
         running.append(live)
         try:
@@ -176,15 +210,16 @@ def _decide_all(
             if _takes_back(decision):
                 # What is taken back must be locked before anything is written: a transaction of its own does that.
                 alone.append(live)
-                blocked |= {identity, live.pair} - {None}
+                behind |= {identity, live.pair} - {None}
                 continue
             _accept(work, live, call, entry, decision)
         except NotFound:
             _settle(work, live, Outcome.REFUSED, NOT_FOUND)
+        except _Undone:
+            raise
         except Exception as error:
             work.failed.append((live, error, operation.spec))
-            # Those behind it in its pair stay: it is tried again, or parks, before them.
-            blocked |= {live.pair} - {None}
+            stopped |= {live.pair} - {None}
     return alone
 
 
@@ -195,6 +230,8 @@ def _accept(work: _Set, live: Live, call: Call, entry: Entry, decision: Decision
     identity = entry.draft["id"]
     difference = difference_of(work.component, entry, {}, decision.now)
     if difference is not None:
+        if work.collisions.meets(difference.change):
+            raise _Undone
         if entry.origin is None:
             work.new.add(identity)
         work.columns.setdefault(identity, set()).update(difference.columns)

@@ -66,7 +66,7 @@ def fire(kind: Kind, live: Live, docket: Docket | None = None) -> bool:
         # The deadline was pending when the event happened. It is due: it goes first, and then the event.
         return reach(waits.component, waits.identity) and fire(kind, live, docket)
     except TookTooLong as error:
-        return _strike(kind, live, str(error), now)
+        return struck(kind, live, str(error), now)
     except OperationalError as error:
         return not isinstance(error.__cause__, errors.LockNotAvailable) and _record(kind, live, error, now)
     except Exception as error:
@@ -160,6 +160,7 @@ def _record(kind: Kind, live: Live, error: Exception, started: int) -> bool:
     return True
 
 
-def _strike(kind: Kind, live: Live, why: str, started: int) -> bool:
+def struck(kind: Kind, live: Live, why: str, started: int) -> bool:
+    """Count a strike in a transaction of its own; true where it was the last one, and the call is settled."""
     with transaction.atomic(using=settings.alias()):
         return kind.claim(live) and strike(kind, live, why, started, clock.clock().now())

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from toa.cadence.batches import by_component, fire_set, fits_a_set
+from toa.cadence.batches import by_component, divided, fire_set
 from toa.cadence.firing import fire
 from toa.cadence.live import Kind, Live
 from toa.cadence.settling import DIED, strike
@@ -69,8 +69,8 @@ def _in_sets(
     if not settings.get("SETWISE"):
         return list(good)
     now = clock.clock().now()
-    alone = [live for live in good if not fits_a_set(live)]
-    for component, lives in by_component([live for live in good if fits_a_set(live)]):
+    fitting, alone = divided(good)
+    for component, lives in by_component(fitting):
         if allowance.used_up:
             break
         if len(lives) == 1:

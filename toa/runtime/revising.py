@@ -13,26 +13,28 @@ from toa.core.deadlines import Reached
 from toa.core.identity import digest, uuid7
 from toa.runtime import settings
 from toa.runtime.events import Change
-from toa.runtime.table import State, jsonb
+from toa.runtime.sql import document
+from toa.runtime.table import State
 
-# The state before this commit is compared with what the last revision left: one statement finds out and writes.
+# The state before this commit is compared with what the last revision left: one statement finds out and writes. The
+# rows travel as one JSON document. Of several changes of one object the first alone can follow one from outside.
 _INSERT = """
 INSERT INTO toa_revision
        (id, component, entity, version, endpoint, changes, outside, digest, reached, moment, cause, at)
 SELECT n.id, n.component, n.entity, n.version, n.endpoint, n.changes,
-       coalesce((SELECT r.digest <> n.before FROM toa_revision r
+       n.first AND coalesce((SELECT r.digest <> n.before FROM toa_revision r
                   WHERE r.component = n.component AND r.entity = n.entity ORDER BY r.version DESC LIMIT 1), false),
        n.digest, n.reached, n.moment,
-       n.cause || CASE WHEN n.reached = '' THEN '{{}}' ELSE coalesce(
+       n.cause || CASE WHEN n.reached = '' THEN '{}' ELSE coalesce(
            (SELECT jsonb_build_object('set_by', jsonb_build_object('version', s.version, 'endpoint', s.endpoint))
               FROM toa_revision s
              WHERE s.component = n.component AND s.entity = n.entity AND s.changes ? n.reached
-             ORDER BY s.version DESC LIMIT 1), '{{}}') END,
+             ORDER BY s.version DESC LIMIT 1), '{}') END,
        n.at
-  FROM (VALUES {places}) AS n
-       (id, component, entity, version, endpoint, changes, before, digest, reached, moment, cause, at)
+  FROM jsonb_to_recordset(%s::jsonb) AS n
+       (id uuid, component text, entity text, version bigint, endpoint text, changes jsonb, before text, digest text,
+        reached text, moment timestamptz, cause jsonb, at timestamptz, first boolean)
 """
-_PLACES = "(%s::uuid, %s, %s, %s::bigint, %s, %s::jsonb, %s, %s, %s, %s::timestamptz, %s::jsonb, %s::timestamptz)"
 
 
 def revise(made: Sequence[tuple[Change, Call]], reached: Reached | None = None) -> None:
@@ -40,9 +42,14 @@ def revise(made: Sequence[tuple[Change, Call]], reached: Reached | None = None) 
     kept = [(change, call) for change, call in made if change.component.table.entity.history]
     if not kept:
         return
-    parameters = [value for change, call in kept for value in _row(change, call, reached)]
+    seen: set[tuple[str, Any]] = set()
+    rows = []
+    for change, call in kept:
+        place = (change.component.locator, change.state["id"])
+        rows.append({**_row(change, call, reached), "first": place not in seen})
+        seen.add(place)
     with connections[settings.alias()].cursor() as cursor:
-        cursor.execute(_INSERT.format(places=", ".join([_PLACES] * len(kept))), parameters)
+        cursor.execute(_INSERT, [document(rows)])
 
 
 def state_digest(change: Change, state: State | None) -> str:
@@ -52,7 +59,7 @@ def state_digest(change: Change, state: State | None) -> str:
     return digest({name: state[name] for name in change.component.table.writable})
 
 
-def _row(change: Change, call: Call, reached: Reached | None) -> tuple[Any, ...]:
+def _row(change: Change, call: Call, reached: Reached | None) -> dict[str, Any]:
     before = change.origin or {}
     names = change.component.table.writable
     different = {
@@ -60,17 +67,17 @@ def _row(change: Change, call: Call, reached: Reached | None) -> tuple[Any, ...]
     }
     if change.state["DELETED"] is not None:
         different["DELETED"] = [None, change.state["DELETED"]]
-    return (
-        uuid7(),
-        change.component.locator,
-        str(change.state["id"]),
-        change.state["VERSION"],
-        call.endpoint,
-        jsonb(different),
-        state_digest(change, change.origin),
-        state_digest(change, change.state),
-        reached.property if reached else "",
-        to_datetime(reached.moment) if reached else None,
-        jsonb({"key": call.key, **({"caller": call.caller} if call.caller else {}), **(call.cause or {})}),
-        to_datetime(change.state["UPDATED"]),
-    )
+    return {
+        "id": uuid7(),
+        "component": change.component.locator,
+        "entity": str(change.state["id"]),
+        "version": change.state["VERSION"],
+        "endpoint": call.endpoint,
+        "changes": different,
+        "before": state_digest(change, change.origin),
+        "digest": state_digest(change, change.state),
+        "reached": reached.property if reached else "",
+        "moment": to_datetime(reached.moment) if reached else None,
+        "cause": {"key": call.key, **({"caller": call.caller} if call.caller else {}), **(call.cause or {})},
+        "at": to_datetime(change.state["UPDATED"]),
+    }

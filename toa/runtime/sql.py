@@ -34,7 +34,7 @@ def insert_rows(table: str, rows: Sequence[Mapping[str, Any]]) -> None:
     )
     with connections[settings.alias()].cursor() as cursor:
         for start in range(0, len(rows), ROWS):
-            cursor.execute(sql, [_document(rows[start : start + ROWS])])
+            cursor.execute(sql, [document(rows[start : start + ROWS])])
 
 
 @cache
@@ -46,7 +46,8 @@ def _record(table: str, names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} {types[name]}" for name in names)
 
 
-def _document(rows: Sequence[Mapping[str, Any]]) -> str:
+def document(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as the text of one JSON array, for `jsonb_to_recordset`."""
     return json.dumps(rows, default=_json, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
