@@ -76,6 +76,8 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django_celery_beat",
+    "drf_spectacular",
+    "rest_framework",
     "config",
     "shop",
     "toa",
@@ -166,6 +168,22 @@ LOGGING = {
     },
 }
 
+REST_FRAMEWORK = {
+    # The one that can ask for a name and a password comes first, so that 401 says how to log in.
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.BasicAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.1",
+    "TITLE": "The shop",
+    "VERSION": "0.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
 CELERY_BROKER_URL = servers.broker_url()
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # How long the broker waits for the acknowledgement of a message before it hands it to another worker.
@@ -188,4 +206,5 @@ CELERY_BEAT_SCHEDULER = "toa.beat:CadenceScheduler"
 CELERY_TIMEZONE = "UTC"
 CELERY_ENABLE_UTC = True
 
-TOA = toa_settings(os.environ)
+# Customers are known by the name they log in with.
+TOA = toa_settings(os.environ) | {"REST": {"OWNER": "username"}}

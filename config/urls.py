@@ -1,9 +1,9 @@
-"""Addresses of the project: the admin, and one that says that it lives."""
+"""Addresses of the project: the admin, the API, and one that says that it lives."""
 
 from django.contrib import admin
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
-from django.urls import path
+from django.urls import include, path
 from django.views.generic import RedirectView
 
 
@@ -17,5 +17,6 @@ def alive(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/", admin.site.urls),
+    path("api/", include("toa.rest.urls")),
     path("alive/", alive, name="alive"),
 ]

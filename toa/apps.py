@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models.signals import post_migrate
 from django.utils.autoreload import autoreload_started
@@ -29,6 +29,7 @@ class ToaConfig(AppConfig):
         register()
         Entity.operations = OperationsOfModel()
         post_migrate.connect(_sync, sender=self)
+        post_migrate.connect(_permit, sender=self)
         autoreload_started.connect(watch)
 
 
@@ -65,3 +66,15 @@ def _sync(using: str = DEFAULT_DB_ALIAS, **_: Any) -> None:
     # Migrating toa itself back to nothing leaves no table to write to.
     if using == settings.alias() and Pulse._meta.db_table in connections[using].introspection.table_names():
         sync()
+
+
+def _permit(using: str = DEFAULT_DB_ALIAS, **_: Any) -> None:
+    if not apps.is_installed("django.contrib.auth"):
+        return
+    from django.contrib.auth.models import Permission
+
+    from toa.runtime import settings
+    from toa.runtime.permissions import create_permissions
+
+    if using == settings.alias() and Permission._meta.db_table in connections[using].introspection.table_names():
+        create_permissions(using)

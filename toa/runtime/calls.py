@@ -87,7 +87,7 @@ def execute(
         case OperationType.OBSERVATION:
             return observe(operation, request, call)
         case OperationType.COMPUTATION:
-            return _replied(operation, request.input, TransitionContext(operation, call))
+            return compute(operation, request, call)
         case OperationType.EFFECT:
             return perform(operation, request, call)
         case _:
@@ -109,6 +109,11 @@ def observe(operation: Operation, request: Request, call: Call) -> Any:
     if state is not None:
         state = project([state], query.projection)[0]
     return _replied(operation, request.input, None if state is None else Draft(state, nothing), context)
+
+
+def compute(operation: Operation, request: Request, call: Call) -> Any:
+    """Run a computation, which touches nothing."""
+    return _replied(operation, request.input, TransitionContext(operation, call))
 
 
 def perform(operation: Operation, request: Request, call: Call) -> Any:

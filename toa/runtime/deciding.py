@@ -135,7 +135,8 @@ def _entry(operation: Operation, identity: Any, state: State | None, query: Quer
         return Entry(origin=state, draft=Draft(state, _writable(operation)))
     creates = table.entity.associated or (operation.spec.name in inherited.CREATING and operation.spec.inherited)
     if not creates or query.version or query.criteria is not None:
-        if query.version:
+        # An object that the criteria would hide must not be told from one that is missing.
+        if query.version and query.criteria is None:
             raise PreconditionFailed(f"{operation.component.locator} {identity} does not exist, at no version")
         raise NotFound(f"{operation.component.locator} has no {identity}")
     return Entry(origin=None, draft=Draft(table.blank(identity), _writable(operation)))
@@ -153,14 +154,15 @@ def _recheck(operation: Operation, query: Query, entries: list[Entry], now: int)
     one = operation.spec.scope is not Scope.ENTRIES
     for entry in list(entries):
         state = drafts.state(entry.draft)
-        if query.version is not None and state["VERSION"] != query.version:
-            raise PreconditionFailed(
-                f"{operation.component.locator} {state['id']} is at version {state['VERSION']}, not {query.version}"
-            )
+        # Criteria first: the version of an object that they hide is nobody's business.
         if query.criteria is not None and not matches(query.criteria, state, now):
             if one:
                 raise NotFound(f"{operation.component.locator} {state['id']} does not fit the criteria")
             entries.remove(entry)
+        elif query.version is not None and state["VERSION"] != query.version:
+            raise PreconditionFailed(
+                f"{operation.component.locator} {state['id']} is at version {state['VERSION']}, not {query.version}"
+            )
 
 
 def _run(operation: Operation, request: Request, entries: list[Entry], context: TransitionContext) -> Any:

@@ -26,12 +26,13 @@ def select_one(component: Component, query: Query) -> State | None:
         state = table.blank(query.id)
     if state is None or (state["DELETED"] is not None and not query.deleted):
         return None
+    # Criteria first: the version of an object that they hide is nobody's business.
+    if query.criteria is not None and not matches(query.criteria, state, clock.clock().now()):
+        return None
     if query.version is not None and state["VERSION"] != query.version:
         raise PreconditionFailed(
             f"{component.locator} {query.id} is at version {state['VERSION']}, not {query.version}"
         )
-    if query.criteria is not None and not matches(query.criteria, state, clock.clock().now()):
-        return None
     return state
 
 

@@ -15,6 +15,7 @@ DEFAULTS: Mapping[str, Any] = {
     "SHARED_CLOCK": False,
     "HISTORY_DAYS": 30,
     "RELEASE": 0,
+    "REST": {},
     "SETWISE": True,
 }
 """DATABASE: alias of the database that holds toa's tables and every entity.
@@ -23,6 +24,7 @@ CONFIGURATION: component -> values for its `configuration`.
 SHARED_CLOCK: honour the offset stored in the database (tests with several processes).
 HISTORY_DAYS: how long settled calls are kept.
 SETWISE: fire what is due set by set; off, call by call, for breakpoints in operations.
+REST: of `toa.rest`: OWNER, the attribute of a user that is the caller's id ("pk"); MAX_BODY, bytes of a request's body.
 RELEASE: a number that rises with each release; `toa sync` leaves rows of a newer one alone."""
 
 
