@@ -62,6 +62,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 
 COMPONENTS = [
     "store.orders",
+    "store.lifecycle",
     "store.vouchers",
     "store.reports",
     "fulfilment.stock",

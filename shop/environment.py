@@ -2,8 +2,8 @@
 
 | variable | meaning | default |
 |---|---|---|
-| `TOA_SHOP_EXPIRY` | who cancels unpaid orders: `sweep` or `alarm` | as in the manifest of store.orders |
-| `TOA_SHOP_WINDOW` | how long an order may stay unpaid: `5s`, `1h` | as in the manifest |
+| `TOA_SHOP_EXPIRY` | who cancels unpaid orders: `sweep`, `alarm` or `process` | as in the manifest of store.orders |
+| `TOA_SHOP_WINDOW` | how long an order may stay unpaid, in all three ways: `5s`, `1h` | as in the manifests |
 | `TOA_SHOP_SWEEP` | how often unpaid orders are swept, in whole seconds | as in the manifest |
 """
 
@@ -20,9 +20,11 @@ def toa_settings(environ: Mapping[str, str]) -> dict[str, dict[str, object]]:
     for name, variable in (("expiry", "TOA_SHOP_EXPIRY"), ("window", "TOA_SHOP_WINDOW")):
         if value := environ.get(variable):
             orders[name] = value
+    lifecycle: dict[str, object] = {"payment": orders["window"]} if "window" in orders else {}
     cadence: dict[str, object] = {}
     if seconds := environ.get("TOA_SHOP_SWEEP"):
         if not seconds.isascii() or not seconds.isdigit():
             raise ImproperlyConfigured(f"TOA_SHOP_SWEEP should be whole seconds, not {seconds!r}.")
         cadence["store.orders.expire"] = int(seconds)
-    return {"CADENCE": cadence, "CONFIGURATION": {"store.orders": orders} if orders else {}}
+    given = {"store.orders": orders, "store.lifecycle": lifecycle}
+    return {"CADENCE": cadence, "CONFIGURATION": {component: values for component, values in given.items() if values}}

@@ -11,5 +11,5 @@ def reserve(state: Any, origin: Any) -> dict[str, Any]:
 
 
 def release(state: Any, origin: Any) -> dict[str, Any]:
-    """A cancelled order needs its goods no longer."""
+    """A cancelled or packed order needs its goods no longer."""
     return {"query": {"id": state.product}, "input": {"order": state.id}}

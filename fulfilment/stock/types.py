@@ -116,6 +116,18 @@ class ReleaseArguments(TypedDict):
     order: str
 
 
+class ForgetInput(Item, Protocol):
+    """What forget gets."""
+
+    order: str
+
+
+class ForgetArguments(TypedDict):
+    """What forget is given."""
+
+    order: str
+
+
 class Local(Protocol):
     """The operations of this component, as `context.local` has them."""
 
@@ -127,6 +139,7 @@ class Local(Protocol):
     def restock(self, input: RestockArguments, query: Query) -> Any: ...
     def reserve(self, input: ReserveArguments, query: Query) -> Any: ...
     def release(self, input: ReleaseArguments, query: Query) -> Any: ...
+    def forget(self, input: ForgetArguments, query: Query) -> Any: ...
 
 
 class Operations(Protocol):
@@ -198,6 +211,15 @@ class Operations(Protocol):
     ) -> Any: ...
 
     def release(
+        self,
+        id: str,
+        *,
+        order: str,
+        version: int | None = None,
+        criteria: Criteria | None = None,
+    ) -> Any: ...
+
+    def forget(
         self,
         id: str,
         *,

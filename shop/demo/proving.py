@@ -14,7 +14,8 @@ from django.db import connection
 from shop.demo.world import SWEEP_S
 
 ALARM_BOUND_MS = 5_000
-"""No alarm may be later than this, kills and an emptied broker included, on a machine that has nothing else to do."""
+"""No alarm and no deadline may be later than this, a kill and an emptied broker included, on a machine that has
+nothing else to do."""
 SWEEP_BOUND_MS = ALARM_BOUND_MS + SWEEP_S * 1_000 + 6_000
 """No swept order may be later: on top, a boundary, and the lease of a sweep whose worker was killed."""
 
@@ -59,6 +60,12 @@ SELECT 'alarm' AS how, extract(epoch FROM o.updated_at - h.due_at) * 1000 AS lat
   JOIN toa_history h ON h.source = 'delay' AND h.outcome = 'made'
    AND h.entity = 'store.orders:' || replace(o.id::text, '-', '')
  WHERE o.reason = 'EXPIRED' AND o.pay_by IS NULL
+UNION ALL
+SELECT 'process', extract(epoch FROM o.updated_at - h.due_at) * 1000
+  FROM store_orders_order o
+  JOIN toa_history h ON h.source = 'deadline' AND h.outcome = 'made' AND h.code = 'payment_deadline'
+   AND h.entity = 'store.lifecycle:' || replace(o.id::text, '-', '')
+ WHERE o.reason = 'EXPIRED'
 UNION ALL
 SELECT 'sweep', extract(epoch FROM updated_at - pay_by) * 1000
   FROM store_orders_order WHERE reason = 'EXPIRED' AND pay_by IS NOT NULL
@@ -113,7 +120,7 @@ def prove(facts: Facts) -> Iterator[Proof]:
     )
     slower = max(1.0, facts.load)
     because = f", on a machine with {slower:.1f} processes for each core" if slower > 1 else ""
-    for how, least_ms in (("alarm", ALARM_BOUND_MS), ("sweep", SWEEP_BOUND_MS)):
+    for how, least_ms in (("alarm", ALARM_BOUND_MS), ("process", ALARM_BOUND_MS), ("sweep", SWEEP_BOUND_MS)):
         bound_ms = round(least_ms * slower)
         yield _none(
             f"each {how} came within {bound_ms / 1000:.0f} s{because}",
@@ -121,6 +128,12 @@ def prove(facts: Facts) -> Iterator[Proof]:
             "were later",
         )
     yield from _stock(facts)
+    yield _none(
+        "each order under a process was cancelled by its deadline, once, or the process has nothing due",
+        "SELECT count(*) FROM store_lifecycle_process p JOIN store_orders_order o ON o.id = p.id"
+        " WHERE p.payment_deadline IS NOT NULL OR (p.clock_state = 'closed') <> (o.status = 'cancelled')",
+        "processes differ",
+    )
     yield _none(
         "no call is pending and none failed",
         "SELECT (SELECT count(*) FROM toa_delay) + (SELECT count(*) FROM toa_delivery)"

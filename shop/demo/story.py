@@ -91,8 +91,8 @@ class Story:
         self._wait_for_crew()
         self._screen.say(f"Beat and workers are up. Orders come in; each may be paid for {WINDOW_S} s.")
         orders = str(DATA / "orders.csv")
-        for number, expiry in ((1, "sweep"), (2, "alarm")):
-            command = manage("shop_import", orders, "--part", f"{number}/2", "--rate", str(RATE), "--json")
+        for number, expiry in enumerate(("sweep", "alarm", "process"), start=1):
+            command = manage("shop_import", orders, "--part", f"{number}/3", "--rate", str(RATE), "--json")
             self._imports.append(self._child(f"orders-{expiry}", command, TOA_SHOP_EXPIRY=expiry))
         self._imports.append(self._child("orders-eu", manage("shop_import", str(DATA / "orders-eu.csv"), "--json")))
 

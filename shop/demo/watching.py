@@ -17,9 +17,10 @@ _HISTORY = """
 SELECT h.id, h.at, h.source, h.endpoint, h.outcome, h.code, h.due_at, h.lateness_ms, h.count, h.entity,
        o.reference, o.reason
   FROM toa_history h
-  LEFT JOIN store_orders_order o ON o.id = nullif(split_part(
-            CASE WHEN h.entity LIKE 'store.orders:%%' THEN h.entity ELSE h.cause->>'entity' END, 'store.orders:', 2
-       ), '')::uuid
+  LEFT JOIN store_orders_order o ON o.id = substring(
+            CASE WHEN h.entity LIKE 'store.%%' THEN h.entity ELSE h.cause->>'entity' END,
+            '^store[.](?:orders|lifecycle):([0-9a-f]+)$'
+       )::uuid
  WHERE h.at >= %s
  ORDER BY h.at, h.id
 """
@@ -30,6 +31,7 @@ SELECT count(*), count(*) FILTER (WHERE status = 'pending'), count(*) FILTER (WH
        (SELECT count(*) FROM toa_delay WHERE due_at <= statement_timestamp())
        + (SELECT count(*) FROM toa_delivery WHERE due_at <= statement_timestamp())
        + count(*) FILTER (WHERE status = 'pending' AND pay_by <= statement_timestamp())
+       + (SELECT count(*) FROM store_lifecycle_process WHERE payment_deadline <= statement_timestamp())
   FROM store_orders_order
 """
 
@@ -40,7 +42,7 @@ class Happening:
 
     at: datetime
     what: str
-    """alarm, send, event or sweep."""
+    """alarm, send, event, deadline or sweep."""
     endpoint: str
     outcome: str
     due: datetime
@@ -106,11 +108,11 @@ def _happenings(rows: list[tuple[Any, ...]]) -> Iterator[Happening]:
             due=due,
             lateness_ms=lateness_ms,
             whom=" ".join(part for part in (reference, target) if part) or "overdue orders",
-            did=_did(source, endpoint, outcome, code, reason, count),
+            did=_did(source, endpoint, outcome, code, reason, count, entity),
         )
 
 
-def _did(source: str, endpoint: str, outcome: str, code: str, reason: str | None, count: int) -> str:
+def _did(source: str, endpoint: str, outcome: str, code: str, reason: str | None, count: int, entity: str) -> str:
     """What a call did, in words."""
     if outcome == "refused":
         return f"refused: {code}"
@@ -122,8 +124,16 @@ def _did(source: str, endpoint: str, outcome: str, code: str, reason: str | None
         return f"{outcome} {code}".strip()
     match endpoint:
         case "store.orders.cancel":
-            # Only the stock sends it; its history names the product, not the order.
-            return f"order cancelled: {'OUT_OF_STOCK' if source == 'send' else reason}"
+            # What the stock sends names the product in its history, not the order.
+            return f"order cancelled: {'OUT_OF_STOCK' if entity.startswith('fulfilment.') else reason}"
+        case "store.lifecycle.begin":
+            return "process begun"
+        case "store.lifecycle.lapse":
+            return "payment deadline reached"
+        case "store.lifecycle.settle":
+            return "deadline cleared: the order was paid"
+        case "store.lifecycle.finish":
+            return "process over"
         case "store.orders.expire":
             return "unpaid orders cancelled"
         case "fulfilment.stock.reserve":

@@ -97,7 +97,7 @@ class Configuration(Item, Protocol):
 
     limit: float
     window: str
-    expiry: Literal["sweep", "alarm"]
+    expiry: Literal["sweep", "alarm", "process"]
 
 
 class CreateInput(Item, Protocol):
@@ -170,6 +170,7 @@ class Local(Protocol):
 
     def approve(self, input: None = None, *, query: Query) -> Any | Error: ...
     def cancel(self, input: CancelArguments, query: Query) -> Any | Error: ...
+    def pack(self, input: None = None, *, query: Query) -> Any | Error: ...
     def expire(self, input: ExpireArguments) -> Any: ...
 
 
@@ -286,6 +287,26 @@ class Operations(Protocol):
         id: str,
         *,
         reason: str,
+        version: int | None = None,
+        criteria: Criteria | None = None,
+        check: bool = False,
+    ) -> Any | Error: ...
+
+    @overload
+    def pack(
+        self,
+        id: str,
+        *,
+        version: int | None = None,
+        criteria: Criteria | None = None,
+        check: Literal[True],
+    ) -> Any: ...
+
+    @overload
+    def pack(
+        self,
+        id: str,
+        *,
         version: int | None = None,
         criteria: Criteria | None = None,
         check: bool = False,

@@ -18,7 +18,10 @@ def test_what_is_set_is_what_toa_reads():
 
     assert toa_settings(given) == {
         "CADENCE": {"store.orders.expire": 2},
-        "CONFIGURATION": {"store.orders": {"expiry": "alarm", "window": "5s"}},
+        "CONFIGURATION": {
+            "store.orders": {"expiry": "alarm", "window": "5s"},
+            "store.lifecycle": {"payment": "5s"},
+        },
     }
 
 

@@ -103,13 +103,14 @@ def test_an_order_that_somebody_placed_meanwhile_is_already_there(toa_clock, tmp
 
 
 def test_parts_share_a_file_without_overlap(toa_clock, tmp_path):
-    content = HEADER + "".join(f"A-{number},anna,tea,1,1.00\n" for number in range(10))
+    # Each line twice: what two processes placed at the same moment would count twice.
+    content = HEADER + "".join(f"A-{number // 2},anna,tea,1,1.00\n" for number in range(20))
     created = [
         json.loads(imported(tmp_path, content, "--json", "--part", f"{part}/3")[0])["created"] for part in (1, 2, 3)
     ]
 
     assert sum(created) == Order.objects.count() == 10
-    assert min(created) >= 3
+    assert min(created) >= 1
 
 
 def test_json_is_one_object_and_the_reasons_go_elsewhere(toa_clock, tmp_path):

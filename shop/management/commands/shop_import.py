@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
@@ -38,7 +39,7 @@ class Command(BaseCommand):
             type=_part,
             metavar="K/N",
             default=(1, 1),
-            help="take the K-th of every N lines: N processes share one file",
+            help="take the K-th of N parts: N processes share one file",
         )
         parser.add_argument("--rate", type=_rate, metavar="N", help="place at most N rows a second")
         parser.add_argument("--json", action="store_true", help="print one JSON object; reasons go to stderr")
@@ -102,5 +103,9 @@ def _rate(text: str) -> float:
 
 
 def _share(rows: Iterable[Row], part: Part) -> Iterator[Row]:
+    """The rows of one part: those that speak of the same order or product are all in the same one."""
     which, of = part
-    return (row for row in rows if row.number % of == which - 1)
+    for row in rows:
+        name = row.cells.get("reference") or row.cells.get("product", "")
+        if crc32(name.encode()) % of == which - 1:
+            yield row

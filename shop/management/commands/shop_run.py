@@ -79,11 +79,11 @@ class Command(BaseCommand):
             time.sleep(0.2)
 
     def _load(self) -> None:
-        """The shop's own orders: one half expires by the sweep, the other by an alarm for each."""
+        """The shop's own orders: a third expires by the sweep, a third by an alarm for each, a third by its process."""
         self._say("The shop is empty: its stock and orders are loaded.")
         self._import("stock", "--stock", str(DATA / "stock.csv"))
-        for number, expiry in ((1, "sweep"), (2, "alarm")):
-            self._import(expiry, str(DATA / "orders.csv"), "--part", f"{number}/2", TOA_SHOP_EXPIRY=expiry)
+        for number, expiry in enumerate(("sweep", "alarm", "process"), start=1):
+            self._import(expiry, str(DATA / "orders.csv"), "--part", f"{number}/3", TOA_SHOP_EXPIRY=expiry)
 
     def _import(self, name: str, *arguments: str, **environment: str) -> None:
         loading = self._child(f"import-{name}", manage("shop_import", *arguments), **environment)

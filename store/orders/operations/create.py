@@ -3,7 +3,7 @@ from toa import Error
 
 
 def transition(input: CreateInput, entry: Entry, context: Context) -> dict[str, str] | Error:
-    """Place an order; replies with its id. One that is not paid in time is cancelled, by a sweep or by an alarm."""
+    """Place an order; replies with its id. Not paid in time, it is cancelled: by a sweep, an alarm or its process."""
     configuration = context.configuration
     if input.total > configuration.limit:
         return Error("LIMIT_EXCEEDED", total=str(input.total), limit=configuration.limit)
@@ -15,6 +15,6 @@ def transition(input: CreateInput, entry: Entry, context: Context) -> dict[str, 
     if configuration.expiry == "alarm":
         cancellation = {"query": {"id": entry.id}, "input": {"reason": "EXPIRED"}}
         entry.alarm = context.delay("store.orders.cancel", cancellation, interval=configuration.window, overdue=None)
-    else:
+    elif configuration.expiry == "sweep":
         entry.pay_by = context.after(configuration.window)
     return {"id": entry.id}
