@@ -104,12 +104,12 @@ def test_an_order_that_somebody_placed_meanwhile_is_already_there(toa_clock, tmp
 
 def test_parts_share_a_file_without_overlap(toa_clock, tmp_path):
     # Each line twice: what two processes placed at the same moment would count twice.
-    content = HEADER + "".join(f"A-{number // 2},anna,tea,1,1.00\n" for number in range(20))
+    content = HEADER + "".join(f"A-{number // 2},anna,tea,1,1.00\n" for number in range(60))
     created = [
         json.loads(imported(tmp_path, content, "--json", "--part", f"{part}/3")[0])["created"] for part in (1, 2, 3)
     ]
 
-    assert sum(created) == Order.objects.count() == 10
+    assert sum(created) == Order.objects.count() == 30
     assert min(created) >= 1
 
 
