@@ -16,6 +16,7 @@ INSTALLED_APPS = [
     "tests.components.couriers",
     "tests.components.hazards",
     "tests.components.seats",
+    "tests.components.desks",
 ]
 TOA = {
     **TOA,

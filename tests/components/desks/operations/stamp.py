@@ -1,0 +1,3 @@
+def transition(input, entry, context):
+    entry.rank = (entry.rank or 0) + 1
+    return entry.rank
