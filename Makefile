@@ -7,7 +7,7 @@ MANAGE := $(VENV) manage.py
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo run test check format servers stop clean
+.PHONY: help venv setup demo run test faults check format servers stop clean
 
 # The first interpreter that runs and is new enough; else any that runs, to which bootstrap.py says what it lacks.
 # Version managers leave programs about that fail when they are run.
@@ -29,6 +29,7 @@ help:
 	@echo "make demo      the shop on short windows: what comes due, when, and why; under a minute"
 	@echo "make run       web, workers and beat, with the admin at localhost:8000, until Ctrl-C"
 	@echo "make test      all checks and tests"
+	@echo "make faults    every kind of death at every statement, and real processes killed; QUICK=1 takes a share"
 	@echo "make check     style, types, layers, missing migrations, stale types"
 	@echo "make format    put the source into its form"
 	@echo "make setup     what the others begin with: environment, servers, tables"
@@ -59,6 +60,12 @@ test: setup check
 	$(VENV) -m pytest -n 2 -m "not slow and not processes"
 	TOA_SETWISE=0 $(VENV) -m pytest -n 2 -m "not slow and not processes" $(FIRING)
 	$(VENV) -m pytest -m "processes and not slow"
+
+FAULTS := tests/faults tests/cadence/test_poison.py tests/cadence/test_contention.py tests/cadence/test_claims.py
+
+# What dies, and what is put right after it, printed as tables; without QUICK=1 in every place, for half an hour.
+faults: setup
+	$(VENV) -m pytest -s --show-capture=no -m "$(if $(QUICK),not slow,slow or not slow)" $(FAULTS)
 
 check: venv
 	$(VENV) -m ruff check .
