@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from itertools import count
 
-from benchmarks.harness import QUICK, database, side_by_side
+from benchmarks.harness import QUICK, Figure, database, say, side_by_side
 
 RATIO = 1.5
 """The most that `toa.call` may take, as a multiple of what was written by hand."""
 
 
 def main() -> None:
-    with database():
+    with database("tests.settings"):
         from django.db import transaction
 
         import toa
@@ -50,9 +50,9 @@ def main() -> None:
             rounds=5 if QUICK else 9,
         )
         for name, seconds in taken.items():
-            print(f"{name:45} {seconds * 1e6:8.0f} us  {1 / seconds:8.0f}/s")
+            say(Figure(name=name, value=seconds * 1e6, unit="us"))
         hand, ours = taken.values()
-        print(f"{f'ratio (at most {RATIO})':45} {ours / hand:8.2f}")
+        say(Figure(name="toa.call of a transition, beside by hand", value=ours / hand, unit="x", most=RATIO))
 
 
 if __name__ == "__main__":

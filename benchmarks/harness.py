@@ -1,20 +1,75 @@
-"""What every benchmark shares: a database of its own on the checkout's server, and medians over several runs."""
+"""What every benchmark shares: a database of its own on the checkout's server, figures, medians over several runs."""
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 
 QUICK = os.environ.get("QUICK") == "1"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One measured figure."""
+
+    name: str
+    value: float
+    unit: str
+    least: float | None = None
+    """What must be reached, where more is better."""
+    most: float | None = None
+    """What must not be passed, where less is better."""
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; null where there is none."""
+        if self.least is None and self.most is None:
+            return None
+        return (self.least is None or self.value >= self.least) and (self.most is None or self.value <= self.most)
+
+
+def say(figure: Figure) -> None:
+    """Print a figure as one line of JSON, for `python -m benchmarks`, which makes the table."""
+    print(json.dumps(asdict(figure)), flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """How long something took, on the wall and of this process's processor time, in seconds."""
+
+    wall: float
+    cpu: float
+
+
+def timed(act: Callable[[], object]) -> Taken:
+    """Do it once."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    act()
+    return Taken(time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def middle(taken: Iterable[Taken]) -> Taken:
+    """The run whose wall time is the median."""
+    ordered = sorted(taken, key=lambda one: one.wall)
+    return ordered[len(ordered) // 2]
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """The value that this share of the values does not pass."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
 @contextmanager
-def database() -> Iterator[None]:
-    """Django on the components of the tests, with a fresh database that is dropped afterwards."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+def database(settings_module: str = "benchmarks.settings") -> Iterator[None]:
+    """Django with a fresh database that is dropped afterwards."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = settings_module
     import django
     from django.conf import settings
 
@@ -27,6 +82,7 @@ def database() -> Iterator[None]:
     try:
         yield
     finally:
+        connection.close()
         connection.creation.destroy_test_db(settings.DATABASES["default"]["NAME"], verbosity=0)
 
 

@@ -1,0 +1,2 @@
+def transition(input, entry, context):
+    entry.count += input.by
