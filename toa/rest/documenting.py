@@ -62,7 +62,7 @@ _AUDIENCES = {
     "owner": "Callers meet only objects of which they are the `{owner}`.",
     "permission": "Needs the permission to call it.",
 }
-_SET: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+PAGING: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "criteria": ("A condition in RSQL, as in `status==pending;total>=10.00`.", {"type": "string"}),
     "limit": ("How many at most.", {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": PAGE}),
     "sort": ("Names of properties with commas; `-` before one reverses it.", {"type": "string"}),
@@ -132,11 +132,11 @@ class _Operation:
             found.append(parameter("id", "path", "Of the object.", identity))
             found.append(parameter("If-Match", "header", "The ETag that the object must have.", {"type": "string"}))
         if route.subject is Subject.ONE and observes:
-            found.append(parameter("projection", "query", *_SET["projection"]))
+            found.append(parameter("projection", "query", *PAGING["projection"]))
             found.append(parameter("If-None-Match", "header", "The ETag that is known already.", {"type": "string"}))
         if route.subject is Subject.SET:
-            names = _SET if observes else ("criteria", "limit", "sort")
-            found += [parameter(name, "query", *_SET[name]) for name in names]
+            names = PAGING if observes else ("criteria", "limit", "sort")
+            found += [parameter(name, "query", *PAGING[name]) for name in names]
         if route.operation.once_ms is not None:
             words = "The same key gives the same reply: safe to send again."
             found.append(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.urls import URLPattern, path, re_path
+from django.urls import URLPattern, include, path, re_path
 
+from toa.rest import clock_views
 from toa.rest.routes import Route, all_routes
 from toa.rest.views import NothingHere, view_of
 
@@ -20,4 +21,4 @@ def operations() -> Iterator[URLPattern]:
         yield path(address.replace("{id}", "<str:id>"), view_of(f"{name}View", routes))
 
 
-urlpatterns = [*operations(), re_path("", NothingHere.as_view())]
+urlpatterns = [path("toa/", include(list(clock_views.patterns()))), *operations(), re_path("", NothingHere.as_view())]

@@ -65,6 +65,10 @@ class ApiView(APIView):
         headers = (one.authenticate_header(request) for one in self.get_authenticators())
         return next((header for header in headers if header), None)
 
+    def body(self, nothing: Any = None) -> Any:
+        """The JSON that was sent, or `nothing` where there is no body."""
+        return nothing if self.request.META.get("CONTENT_LENGTH") in (None, "", "0") else self.request.data
+
 
 class NothingHere(ApiView):
     """The answer to every path under the API that is no route."""
@@ -156,9 +160,7 @@ class OperationView(ApiView):
         """The body; where there is none, an empty object for an operation that takes an input."""
         if route.reads:
             return None
-        if self.request.META.get("CONTENT_LENGTH") in (None, "", "0"):
-            return None if route.operation.input is None else {}
-        return self.request.data
+        return self.body(None if route.operation.input is None else {})
 
     def _read(self, operation: Operation, given: Mapping[str, str], query: Query | None, reply: Any) -> HttpResponse:
         if query is None or query.id is None:
