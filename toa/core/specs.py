@@ -167,7 +167,7 @@ class EventSpec:
     description: str = ""
     payload: Schema | None = None
     module: str | None = None
-    """Module with `condition(state, origin)` and `payload(state, origin)`, both optional; null for an inherited event."""
+    """Module with `condition(state, origin)` and `payload(state, origin)`, both optional; null where there is none."""
     inherited: bool = False
 
 
