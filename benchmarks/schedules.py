@@ -3,7 +3,7 @@
     python -m benchmarks.schedules
 
 Each schedule is due once in ten minutes and calls an effect, through `toa run` in a process of its own: one or two
-calls a second. An edit is a `toa sync` of a release in which one schedule is another. `QUICK=1` measures for half as long.
+calls a second. An edit is a `toa sync` of a release in which one schedule is another. `QUICK=1` measures half as long.
 """
 
 from __future__ import annotations
