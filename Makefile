@@ -7,7 +7,7 @@ MANAGE := $(VENV) manage.py
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo run test faults check format servers stop clean
+.PHONY: help venv setup demo run test faults check openapi format servers stop clean
 
 # The first interpreter that runs and is new enough; else any that runs, to which bootstrap.py says what it lacks.
 # Version managers leave programs about that fail when they are run.
@@ -31,6 +31,7 @@ help:
 	@echo "make test      all checks and tests"
 	@echo "make faults    every kind of death at every statement, and real processes killed; QUICK=1 takes a share"
 	@echo "make check     style, types, layers, missing migrations, stale types"
+	@echo "make openapi   write docs/openapi.yaml from the manifests"
 	@echo "make format    put the source into its form"
 	@echo "make setup     what the others begin with: environment, servers, tables"
 	@echo "make servers   start PostgreSQL and Valkey, and say where they are"
@@ -73,7 +74,13 @@ check: venv
 	TOA_SERVERS=off $(VENV) -m mypy
 	.venv/bin/lint-imports --no-logo
 	$(MANAGE) makemigrations --check --dry-run
+	@mkdir -p build
+	$(MANAGE) spectacular --validate --fail-on-warn --file build/openapi.yaml
+	@diff -u docs/openapi.yaml build/openapi.yaml || { echo "The API has changed: make openapi."; exit 1; }
 	$(MANAGE) toa types --check
+
+openapi: venv
+	$(MANAGE) spectacular --validate --fail-on-warn --file docs/openapi.yaml
 
 format: venv
 	$(VENV) -m ruff check --fix .

@@ -183,6 +183,8 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "The shop",
     "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    # Schemas stay as the manifests have them.
+    "POSTPROCESSING_HOOKS": [],
 }
 
 CELERY_BROKER_URL = servers.broker_url()

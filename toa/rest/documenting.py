@@ -173,8 +173,6 @@ class _Operation:
     def _problems(self) -> dict[str, Any]:
         route = self.route
         statuses = [400, 401, 403, 404, 406, 429, 500, 503]
-        if route.exposed.audience == "anonymous":
-            statuses.remove(403)
         if not route.reads:
             statuses += [409, 413, 415]
         if route.subject is Subject.ONE:

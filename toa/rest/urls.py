@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from django.urls import URLPattern, include, path, re_path
 
 from toa.rest import clock_views
+from toa.rest.pages import OpenApiView, PageView
 from toa.rest.routes import Route, all_routes
 from toa.rest.views import NothingHere, view_of
 
@@ -21,4 +22,10 @@ def operations() -> Iterator[URLPattern]:
         yield path(address.replace("{id}", "<str:id>"), view_of(f"{name}View", routes))
 
 
-urlpatterns = [path("toa/", include(list(clock_views.patterns()))), *operations(), re_path("", NothingHere.as_view())]
+urlpatterns = [
+    path("toa/", include(list(clock_views.patterns()))),
+    path("toa/openapi.json", OpenApiView.as_view(), name="toa-openapi"),
+    path("toa/api/", PageView.as_view(), name="toa-api"),
+    *operations(),
+    re_path("", NothingHere.as_view()),
+]
