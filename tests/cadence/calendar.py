@@ -25,8 +25,10 @@ class Calendar:
         cadence = {NOTE: None, EXACT: None, STAMP: None, **self._settings.TOA.get("CADENCE", {}), endpoint: value}
         self._settings.TOA = {**self._settings.TOA, "CADENCE": cadence}
         done = sync()
-        Pulse.objects.update(wake_at=None, paused_at=to_datetime(self.clock.now))
-        Schedule.objects.exclude(endpoint__startswith="components.almanacs.").update(wake_at=None)
+        paused = to_datetime(self.clock.now)
+        Pulse.objects.update(wake_at=None, paused_at=paused)
+        others = Schedule.objects.exclude(endpoint__startswith="components.almanacs.").filter(paused_at=None)
+        others.update(wake_at=None, due_at=None, paused_at=paused)
         return done
 
     def row(self, endpoint=NOTE, name=""):

@@ -90,7 +90,7 @@ def test_the_criteria_are_looked_at_again_under_the_rows_lock(hourly, toa_clock)
     (identity,) = made(toa_clock.now, 1)
     toa_clock.set(toa_clock.now + HOUR)
     Schedule.objects.exclude(endpoint=STAMP).update(wake_at=None)
-    reach([STAMP], 100)
+    reach([STAMP], 100, Collected())
     Almanac.objects.filter(id=identity).update(until=to_datetime(toa_clock.now + HOUR))
     toa_clock.run_until_idle()
     assert closed() == set()
@@ -153,7 +153,7 @@ def test_fired_by_hand_it_sweeps_now(hourly, toa_clock):
 def test_a_pause_withdraws_objects_that_were_not_called_yet(hourly, toa_clock):
     made(toa_clock.now, 1, 2)
     toa_clock.set(toa_clock.now + HOUR)
-    reach([STAMP], 100)
+    reach([STAMP], 100, Collected())
     assert ScheduledCall.objects.count() == 2
     operating.pause(hourly.row(STAMP), "anna")
     toa_clock.run_until_idle()

@@ -6,7 +6,7 @@ from typing import Any
 
 from toa.cadence.declared import in_force
 from toa.cadence.live import Kind
-from toa.cadence.occurring import reach
+from toa.cadence.occurring import SOURCE, reach
 from toa.cadence.scheduled import EXTRA, described
 from toa.cadence.source import Dispatch, Step
 from toa.cadence.stored import StoredCalls, known_endpoints
@@ -33,7 +33,7 @@ class Schedules(StoredCalls):
 
     def step(self, limit: int, dispatch: Dispatch) -> Step:
         endpoints = _scheduled()
-        reached = reach(endpoints, limit) if endpoints else Step()
+        reached = reach(endpoints, limit, dispatch) if endpoints else Step()
         return reached + super().step(limit, dispatch)
 
 
@@ -46,7 +46,7 @@ def _scheduled() -> list[str]:
 
 SCHEDULES = Schedules(
     Kind(
-        name="schedule",
+        name=SOURCE,
         table="toa_scheduledcall",
         extra=EXTRA,
         describe=described,
