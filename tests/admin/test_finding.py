@@ -150,7 +150,7 @@ def test_deliveries_are_found_by_the_entity_that_changed(found, toa_clock):
 
 
 @pytest.mark.parametrize("model", [Delay, Delivery, History, Failure, Pulse])
-@pytest.mark.parametrize("term", ["0193", "%", "store.orders", ":", uuid4().hex, "'; --", '"', "😀"])
+@pytest.mark.parametrize("term", ["0193", "%", "store.orders", ":", "0193f0a07c5b7c3e9d8f00000000ffff", "'; --", '"', "😀"])
 def test_a_search_is_exact(model, term, found, toa_clock):
     rows.MAKERS[model](toa_clock.now)
     assert found(model, q=term) == []
