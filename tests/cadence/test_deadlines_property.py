@@ -32,8 +32,8 @@ TABLES = (
     "components_claims_claim, components_tallies_tally, components_ledgers_ledger, toa_delay, toa_delivery,"
     " toa_failure, toa_history, toa_revision, toa_once"
 )
-SHARE = int(os.environ.get("TOA_PROPERTY_RUNS", "12"))
-"""How many runs the tests that always run make."""
+SHARE = int(os.environ.get("TOA_PROPERTY_RUNS", "8"))
+"""How many runs are made where the slow tests are left out."""
 
 subjects = st.integers(0, 1)
 
@@ -112,6 +112,22 @@ class Instances(RuleBasedStateMachine):
         results = together(3, lambda index: acts[index]())
         assert not [result for result in results if isinstance(result, Exception)], results
         self._note(subject)
+
+    @rule(subject=subjects, mode=st.sampled_from(["broken", "deaf"]))
+    def stop(self, subject, mode):
+        """An instance stops, and events come to it meanwhile."""
+        identity = self.ids[subject]
+        toa.call(f"{CLAIMS}.set", {"mode": mode, "a": self.clock.now}, id=identity)
+        for _ in range(2):
+            self.clock.run_until_idle()
+            self.event(subject)
+        self.clock.run_until_idle()
+
+    @rule(place=st.integers(0, 120), after=st.booleans())
+    def mend(self, place, after):
+        """Whoever works on what a retry brings back dies somewhere on the way."""
+        self.retry(True)
+        self.die(place, after)
 
     # No preconditions: what is there to decide about is the database's to know, and would make runs differ.
     @rule(mend=st.booleans())
