@@ -1,0 +1,73 @@
+"""Arming: what a delay adds to a transition, many in one transition, and one for each of many clients' commits.
+
+python -m benchmarks arming
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import count
+
+from benchmarks.harness import QUICK, Figure, database, middle, say, side_by_side, timed
+
+MANY = 10_000
+CLIENTS = 16
+EACH = 100 if QUICK else 500
+SHARE = 1.15
+"""The most that a transition may take with a delay, as a multiple of one without."""
+
+
+def main() -> None:
+    with database():
+        from django.db import connections
+
+        import toa
+        from benchmarks.load import METERS, clear, subjects
+
+        (one,) = subjects(METERS, 1)
+        taken = side_by_side(
+            {
+                "a transition": lambda: toa.call(f"{METERS}.add", {"by": 1}, id=one),
+                "a transition that arms a delay": lambda: toa.call(f"{METERS}.add_later", {"by": 1}, id=one),
+            },
+            number=100 if QUICK else 400,
+            rounds=5 if QUICK else 9,
+        )
+        without, with_one = taken.values()
+        for name, seconds in taken.items():
+            say(Figure(name=name, value=seconds * 1e6, unit="us"))
+        say(Figure(name="arming, beside the transition without", value=with_one / without, unit="x", most=SHARE))
+
+        rounds = []
+        for _ in range(3):
+            clear()
+            (one,) = subjects(METERS, 1)
+            rounds.append(timed(lambda: toa.call(f"{METERS}.add_later", {"by": 1, "many": MANY}, id=one)))  # noqa: B023
+        taken_by_many = middle(rounds)
+        note = f"{MANY / taken_by_many.cpu:,.0f} per second of its processor time"
+        say(Figure(name="armed in one transition", value=MANY / taken_by_many.wall, unit="/s", least=30_000, note=note))
+
+        clear()
+        mine = subjects(METERS, CLIENTS)
+        connections.close_all()
+        began = time.perf_counter()
+        children = []
+        for identity in mine:
+            pid = os.fork()
+            if pid == 0:
+                numbers = count()
+                for _ in range(EACH):
+                    request = {"by": 1, "key": f"k{next(numbers)}"}
+                    toa.call(f"{METERS}.add_later", request, id=identity)
+                os._exit(0)
+            children.append(pid)
+        for pid in children:
+            assert os.waitpid(pid, 0)[1] == 0
+        seconds = time.perf_counter() - began
+        name = f"one keyed arm a commit, {CLIENTS} clients"
+        say(Figure(name=name, value=CLIENTS * EACH / seconds, unit="/s", least=8_000))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""What a claim costs: with little and with much pending, while an old snapshot is open; sweeping; and being idle.
+
+python -m benchmarks claims
+"""
+
+from __future__ import annotations
+
+import time
+
+from benchmarks.harness import QUICK, Figure, database, percentile, say
+
+FEW = 10_000
+MUCH = 1_000_000 if QUICK else 10_000_000
+DUE = 100
+LOOKS = 200
+FIRED = 5_000 if QUICK else 50_000
+ORDERS = 100_000 if QUICK else 1_000_000
+IDLE_S = 10 if QUICK else 60
+
+_PENDING = """
+INSERT INTO toa_delay (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, created_at, source, entity)
+SELECT gen_random_uuid(), 'components.meters.add', '{"query": {"id": "0"}, "input": {"by": 1}}', m, m, 0, 0, '{}',
+       now(), 'delay', '' FROM (SELECT now() + interval '1 day' + n * interval '1 ms' AS m
+                                  FROM generate_series(1, %s) AS n) AS moments
+"""
+_ORDERS = """
+INSERT INTO components_meters_meter (id, count, open, until, created_at, updated_at, version)
+SELECT gen_random_uuid(), 0, true, now() + (n - 100) * interval '1 minute' + interval '30 s', now(), now(), 1
+  FROM generate_series(1, %s) AS n
+"""
+_STATEMENTS = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()"
+
+
+def main() -> None:
+    with database():
+        from django.db import connection, connections, transaction
+
+        from benchmarks.load import METERS, arm_now, clear, subjects
+        from benchmarks.processes import beat_and_workers, running, wait
+        from toa.cadence import suspects
+        from toa.cadence.passes import BATCH, Collected, run_pass
+        from toa.cadence.serving import serve
+        from toa.cadence.sessions import prepare_session
+        from toa.cadence.stored import DELAYS, known_endpoints
+        from toa.models import Delay
+        from toa.runtime import bindings
+        from toa.runtime.requests import prepare
+        from toa.runtime.selecting import select_ids
+
+        serve()
+        prepare_session()
+        committed, _ = known_endpoints()
+
+        def claim(since: int | None = None) -> float:
+            """Find and lock a batch, and give it back; ms."""
+            began = time.perf_counter()
+            with transaction.atomic():
+                DELAYS.kind.claim_many(DELAYS.kind.due(committed, BATCH, since))
+                transaction.set_rollback(True)
+            return (time.perf_counter() - began) * 1000
+
+        def pending(number: int) -> None:
+            with connection.cursor() as cursor:
+                cursor.execute(_PENDING, [number])
+                cursor.execute("VACUUM ANALYZE toa_delay")
+
+        def claims() -> float:
+            return percentile([claim() for _ in range(LOOKS)], 0.5)
+
+        clear()
+        arm_now(f"{METERS}.add", subjects(METERS, DUE))
+        pending(FEW)
+        few = claims()
+        say(Figure(name=f"claim of {DUE} due, {FEW:,} pending", value=few, unit="ms"))
+        pending(MUCH - FEW)
+        much = claims()
+        say(Figure(name=f"claim of {DUE} due, {MUCH:,} pending", value=much, unit="ms", most=2))
+        say(Figure(name="claim, much beside little pending", value=much / few, unit="x", most=1.2))
+
+        clear()
+        before = _statements(connection)
+        with running(*beat_and_workers()) as children:
+            wait(lambda: _statements(connection) > before, children)
+            time.sleep(5)
+            began, before = time.perf_counter(), _statements(connection)
+            time.sleep(IDLE_S)
+            # Each look of ours is a statement too, and the statistics of others lag by up to a second.
+            rate = (_statements(connection) - before - 1) / (time.perf_counter() - began)
+        say(Figure(name="statements while idle, beat and two workers", value=rate, unit="/s", most=5))
+
+        clear()
+        arm_now(f"{METERS}.add", subjects(METERS, FIRED))
+        beside = connections["default"].copy()
+        with beside.cursor() as cursor:
+            cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            cursor.execute("SELECT count(*) FROM toa_delay")
+        costs = []
+        while run_pass(Collected()).settled:
+            began = time.perf_counter()
+            DELAYS.kind.due(committed, 1, DELAYS._committed.since(_now()))
+            costs.append((time.perf_counter() - began) * 1000)
+        beside.close()
+        assert not Delay.objects.exists()
+        name = f"look p99 while a snapshot is open and {FIRED:,} fire"
+        say(Figure(name=name, value=percentile(costs, 0.99), unit="ms", most=10))
+
+        clear()
+        with connection.cursor() as cursor:
+            cursor.execute(_ORDERS, [ORDERS])
+            cursor.execute("VACUUM ANALYZE components_meters_meter")
+        component = bindings.component(METERS)
+        query = {"criteria": "open==true;until<$now", "limit": 100, "sort": ["until"]}
+        operation = component.operations["enumerate"]
+
+        def find() -> float:
+            began = time.perf_counter()
+            wanted = prepare(operation, None, query).query
+            assert wanted is not None
+            assert len(select_ids(component, wanted)) == 100
+            return (time.perf_counter() - began) * 1000
+
+        found = percentile([find() for _ in range(LOOKS)], 0.5)
+        say(Figure(name=f"sweep finds 100 due among {ORDERS:,} orders", value=found, unit="ms", most=5))
+        suspects.close()
+
+
+def _now() -> int:
+    from toa.runtime import clock
+
+    return clock.clock().now()
+
+
+def _statements(connection: object) -> int:
+    with connection.cursor() as cursor:  # type: ignore[attr-defined]
+        cursor.execute(_STATEMENTS)
+        return int(cursor.fetchone()[0])
+
+
+if __name__ == "__main__":
+    main()

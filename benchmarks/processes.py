@@ -1,0 +1,73 @@
+"""Processes beside a benchmark, on its database and its broker: beat and workers, `toa run`, a worker of a peer."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from config import servers
+from shop.children import Child, beat, end_all, manage, worker
+
+WITHIN_S = 180.0
+
+
+def environment() -> dict[str, str]:
+    """For processes on the database of the benchmark that runs, and on names of their own in the broker."""
+    from django.db import connection
+
+    database = urlsplit(servers.database_url())._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
+        "DATABASE_URL": database,
+        "REDIS_URL": servers.broker_url(),
+        "BROKER_PREFIX": f"bench-{os.getpid()}-",
+    }
+
+
+@contextmanager
+def running(*commands: Sequence[str]) -> Iterator[list[Child]]:
+    """Have these commands run for as long as the body does."""
+    children: list[Child] = []
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            for number, command in enumerate(commands):
+                log = Path(folder) / f"{number}.log"
+                children.append(Child(str(number), command, environment=environment(), log=log))
+            yield children
+        finally:
+            end_all(children)
+            _forget_messages()
+
+
+def beat_and_workers() -> list[list[str]]:
+    """Beat and two worker processes."""
+    return [beat(), worker("bench", "toa,toa.calls,celery", 2)]
+
+
+def toa_run() -> list[list[str]]:
+    """One process that does the work of both."""
+    return [manage("toa", "run")]
+
+
+def wait(fact: Callable[[], bool], children: Sequence[Child] = (), every_s: float = 0.05) -> float:
+    """Return once it is so, with how long that took in seconds; else raise with the processes' last words."""
+    began = time.perf_counter()
+    while not fact():
+        if time.perf_counter() - began > WITHIN_S or any(child.is_over() for child in children):
+            raise RuntimeError("\n".join(child.last_words(20) for child in children))
+        time.sleep(every_s)
+    return time.perf_counter() - began
+
+
+def _forget_messages() -> None:
+    import redis
+
+    with redis.Redis.from_url(servers.broker_url()) as client:
+        for key in client.scan_iter(f"bench-{os.getpid()}-*"):
+            client.delete(key)
