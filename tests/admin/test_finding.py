@@ -1,6 +1,6 @@
 """Filters, search and order of the lists."""
 
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -150,7 +150,9 @@ def test_deliveries_are_found_by_the_entity_that_changed(found, toa_clock):
 
 
 @pytest.mark.parametrize("model", [Delay, Delivery, History, Failure, Pulse])
-@pytest.mark.parametrize("term", ["0193", "%", "store.orders", ":", "0193f0a07c5b7c3e9d8f00000000ffff", "'; --", '"', "😀"])
+@pytest.mark.parametrize(
+    "term", ["0193", "%", "store.orders", ":", "0193f0a07c5b7c3e9d8f00000000ffff", "'; --", '"', "😀"]
+)
 def test_a_search_is_exact(model, term, found, toa_clock):
     rows.MAKERS[model](toa_clock.now)
     assert found(model, q=term) == []
