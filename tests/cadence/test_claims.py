@@ -83,7 +83,7 @@ def test_D18_every_look_and_claim_is_an_index_scan_of_few_pages(pending):
     cheap(plan_of(lambda: kind.due(committed, 100, None)), len(committed), 100)
     cheap(plan_of(lambda: kind.due(committed, 1, None)), len(committed), 1)
     cheap(plan_of(lambda: kind.due(committed, 100, pending - 5_000)), len(committed), 100)
-    cheap(plan_of(lambda: kind.push(leased, pending + 1000, 100, None)), len(leased), 100 * 6)
+    cheap(plan_of(lambda: kind.push(leased, pending + 1000, 100, None)), len(leased), 100 * 10)
     cheap(plan_of(lambda: kind.lease(REPORT, uuid4(), pending, pending + 30_000, 1000)), 1, 6)
     cheap(plan_of(lambda: kind.waiting(REPORT, 1000)), 1, 1)
     cheap(plan_of(lambda: kind.leased(REPORT)), 1, 1, "toa_delay_leased")
