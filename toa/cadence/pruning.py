@@ -29,6 +29,16 @@ WITH old AS MATERIALIZED (
 gone AS (DELETE FROM toa_history h USING old WHERE h.id = old.id RETURNING h.at)
 SELECT count(*), max(at) FROM gone
 """
+# The latest of an object stays: a change beside operations is seen by comparing with it.
+_REVISIONS = """
+WITH old AS MATERIALIZED (
+    SELECT r.id FROM toa_revision r
+     WHERE r.at >= %s AND r.at < %s AND EXISTS (SELECT 1 FROM toa_revision n
+           WHERE n.component = r.component AND n.entity = r.entity AND n.version > r.version)
+     ORDER BY r.at LIMIT %s FOR UPDATE SKIP LOCKED),
+gone AS (DELETE FROM toa_revision r USING old WHERE r.id = old.id RETURNING r.at)
+SELECT count(*), max(at) FROM gone
+"""
 _ONCE = """
 WITH old AS MATERIALIZED (
     SELECT o.digest FROM toa_once o WHERE o.expires_at >= %s AND o.expires_at < %s
@@ -50,7 +60,7 @@ class Pruned:
     """Rows that one step deleted."""
 
     what: str
-    """history, once (remembered replies past their time) or locks (left by processes that died)."""
+    """history, revisions, once (remembered replies past their time) or locks (left by processes that died)."""
     rows: int
 
 
@@ -63,14 +73,20 @@ def history_days() -> int:
 
 
 def prune(days: int, step: int = STEP) -> Iterator[Pruned]:
-    """Delete what was settled more than `days` ago, and remembered replies past their time.
+    """Delete what was settled or revised more than `days` ago, and remembered replies past their time.
 
     Each step of up to `step` rows is a transaction of its own and is reported when it is done; stopping in between
     loses nothing.
     """
     now = clock.clock().now()
     kept = to_datetime(now - days * DAY_MS)
-    for what, sql, before in (("history", _HISTORY, kept), ("once", _ONCE, to_datetime(now)), ("locks", _LOCKS, kept)):
+    kinds = (
+        ("history", _HISTORY, kept),
+        ("revisions", _REVISIONS, kept),
+        ("once", _ONCE, to_datetime(now)),
+        ("locks", _LOCKS, kept),
+    )
+    for what, sql, before in kinds:
         since: Any = "-infinity"
         while True:
             with connections[settings.alias()].cursor() as cursor:
