@@ -7,6 +7,7 @@ import pytest
 import toa
 from tests.cadence.calendar import DAY, EXACT, HOUR, MINUTE, SECOND
 from tests.components.almanacs.operations import exact, note
+from toa.cadence.failures import retry
 from toa.cadence.passes import Collected, perform, run_pass
 from toa.cadence.sources import horizon
 from toa.core.clock import to_moment
@@ -344,3 +345,16 @@ def test_the_horizon_knows_the_calendar_and_its_calls(calendar, toa_clock):
     run_pass(Collected())
     assert horizon().due is None
     assert horizon().coming == at("2026-01-05 13:00") + SECOND, "the hint may be lost"
+
+
+def test_a_failure_is_retried_as_the_same_call(calendar, toa_clock):
+    calendar.declare(schedule="0 0 * * *")
+    note.DURING.append(lambda: 1 / 0)
+    toa_clock.advance_to(at("2026-01-06 00:00"))
+    assert retry(Failure.objects.get().id, "anna") == "tried again"
+    toa_clock.advance(MINUTE)
+    first, second = note.CALLS
+    assert (second["at"], second["key"]) == (first["at"], first["key"])
+    assert [outcome for outcome, _, _ in calendar.history()] == ["failed", "made"]
+    toa_clock.advance(DAY)
+    assert len(note.CALLS) == 3
