@@ -26,9 +26,12 @@ class Collisions:
 
     def meets(self, change: Change) -> bool:
         """Take note of a change; true where it touches what another one of the set touched."""
-        return any(self._touches(change, names, unique=True) for names in self._unique) or any(
-            self._touches(change, names, unique=False) for names in self._refs
-        )
+        met = False
+        for names in self._unique:
+            met |= self._touches(change, names, unique=True)
+        for names in self._refs:
+            met |= self._touches(change, names, unique=False)
+        return met
 
     def _touches(self, change: Change, names: tuple[str, ...], *, unique: bool) -> bool:
         before, after = _values(change.origin, names), _values(change.state, names)

@@ -14,13 +14,15 @@ from uuid import UUID
 
 from django.db import connections
 
-from toa.core.clock import to_datetime, to_moment
+from toa.core.clock import to_datetime
 from toa.runtime import clock, settings
+from toa.runtime.sql import MOMENT, array
 
 LOCK_TIMEOUT = "100ms"
 """Longest wait of a firing transaction for any lock."""
 
 _COLUMNS = "id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, token, mark"
+_MOMENTS = frozenset({"due_at", "wake_at"})
 # A row may have been written by hand, with microseconds that a moment does not have.
 _CUT = "date_trunc('milliseconds', c.wake_at)"
 
@@ -88,7 +90,8 @@ class Kind:
         """What is due, oldest first, at most `quota` for each endpoint, whether or not it has to wait behind something.
         Locks nothing."""
         sql = (
-            f"SELECT d.* FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL"
+            f"SELECT {_read_from('d', _COLUMNS)}, {_prefixed('d', self.extra)}"
+            f" FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL"
             f" (SELECT {_COLUMNS}, {self.extra} FROM {self.table} c"
             f" WHERE c.endpoint = e.endpoint AND c.wake_at <= {clock.clock().expression()} {_from(since)}"
             f" ORDER BY c.wake_at, c.id LIMIT %s) d ORDER BY d.wake_at, d.id"
@@ -118,9 +121,9 @@ class Kind:
             f" WHERE c.token IS NULL ORDER BY c.id FOR UPDATE OF c SKIP LOCKED"
         )
         arrays: list[Any] = [
-            [live.id for live in found],
-            [to_datetime(live.wake) for live in found],
-            [live.attempt for live in found],
+            array(live.id for live in found),
+            array(to_datetime(live.wake).isoformat() for live in found),
+            array(live.attempt for live in found),
         ]
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(sql, arrays)
@@ -148,7 +151,7 @@ class Kind:
             f" strikes = c.strikes + (c.token IS NOT NULL)::int"
             # An array, not a join: whatever the planner expects of the look, it goes by the primary key.
             f" WHERE c.id = ANY (ARRAY(SELECT id FROM taken))"
-            f" RETURNING {_prefixed(_COLUMNS)}, {_prefixed(self.extra)}"
+            f" RETURNING {_read_from('c', _COLUMNS)}, {_prefixed('c', self.extra)}"
         )
         return self._read(sql, [endpoints, limit, to_datetime(until)])
 
@@ -159,7 +162,7 @@ class Kind:
             f" AND c.wake_at <= %s AND c.due_at <= {clock.clock().expression()} {self.heads}"
             f" ORDER BY c.wake_at, c.id LIMIT 1 FOR UPDATE SKIP LOCKED)"
             f" UPDATE {self.table} c SET wake_at = %s, token = %s FROM taken WHERE c.id = taken.id"
-            f" RETURNING {_prefixed(_COLUMNS)}, {_prefixed(self.extra)}"
+            f" RETURNING {_read_from('c', _COLUMNS)}, {_prefixed('c', self.extra)}"
         )
         limits = [endpoint, to_datetime(now + ahead), to_datetime(until), token]
         found = self._read(sql, limits)
@@ -190,7 +193,7 @@ class Kind:
         """The next delivery to one object, parked or not, locked: the wanted one where it is there, else in order of
         the events. For whoever holds the object's lock."""
         sql = (
-            f"SELECT {_prefixed(_COLUMNS)}, {_prefixed(self.extra)} FROM {self.table} c"
+            f"SELECT {_read_from('c', _COLUMNS)}, {_prefixed('c', self.extra)} FROM {self.table} c"
             f" WHERE c.receiver = %s AND c.target = %s AND c.due_at <= {clock.clock().expression()} {self.heads}"
             f" ORDER BY c.id = %s DESC NULLS LAST, c.created_at, c.version, c.position LIMIT 1 FOR UPDATE SKIP LOCKED"
         )
@@ -209,7 +212,7 @@ class Kind:
     def take(self, endpoint: str, until: int, limit: int) -> list[Live]:
         """Lock the calls of an endpoint that woke up to a moment (epoch ms), oldest first; what is held is left out."""
         sql = (
-            f"SELECT {_prefixed(_COLUMNS)}, {_prefixed(self.extra)} FROM {self.table} c"
+            f"SELECT {_read_from('c', _COLUMNS)}, {_prefixed('c', self.extra)} FROM {self.table} c"
             f" WHERE c.endpoint = %s AND c.wake_at <= %s ORDER BY c.wake_at, c.id LIMIT %s FOR UPDATE SKIP LOCKED"
         )
         return self._read(sql, [endpoint, to_datetime(until), limit])
@@ -237,7 +240,7 @@ class Kind:
     def remove_many(self, identities: Sequence[UUID]) -> None:
         """Delete rows that the open transaction has locked, by one statement."""
         with connections[settings.alias()].cursor() as cursor:
-            cursor.execute(f"DELETE FROM {self.table} WHERE id = ANY(%s)", [list(identities)])
+            cursor.execute(f"DELETE FROM {self.table} WHERE id = ANY(%s::uuid[])", [array(identities)])
 
     def count_strike(self, live: Live) -> None:
         """Add a strike to a locked row."""
@@ -263,8 +266,8 @@ class Kind:
             id=identity,
             endpoint=endpoint,
             request=_json(request) or {},
-            due=to_moment(due_at),
-            wake=to_moment(wake_at if wake_at is not None else due_at),
+            due=due_at,
+            wake=wake_at if wake_at is not None else due_at,
             attempt=attempt,
             strikes=strikes,
             chain=tuple(chain),
@@ -284,5 +287,13 @@ def _json(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
-def _prefixed(columns: str) -> str:
-    return ", ".join(f"c.{column.strip()}" for column in columns.split(","))
+def _prefixed(row: str, columns: str) -> str:
+    return ", ".join(f"{row}.{column.strip()}" for column in columns.split(","))
+
+
+def _read_from(row: str, columns: str) -> str:
+    """The columns of a row as `_live` takes them."""
+    named = [column.strip() for column in columns.split(",")]
+    return ", ".join(
+        MOMENT.format(column=f"{row}.{column}") if column in _MOMENTS else f"{row}.{column}" for column in named
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
@@ -27,11 +27,29 @@ class Allowance:
         self.each_ms = each_ms
         self.all_ms = all_ms
         self.spent_ms = 0.0
+        self._began: float | None = None
+        """When the function that runs now began; null between two."""
 
     @property
     def used_up(self) -> bool:
         """Whether functions have had all the time they share."""
         return self.spent_ms >= self.all_ms
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """One timer for all functions: whether the one that runs has had its time is looked at when it goes off."""
+        if _is_timed():
+            yield
+            return
+
+        def look(number: int, frame: FrameType | None) -> None:
+            ran_ms = 0.0 if self._began is None else (time.perf_counter() - self._began) * 1000
+            if ran_ms >= self.each_ms:
+                raise TookTooLong(f"took longer than {self.each_ms} ms")
+            signal.setitimer(signal.ITIMER_REAL, max(self.each_ms - ran_ms, 1) / 1000)
+
+        with _alarm(look, self.each_ms):
+            yield
 
 
 _present: ContextVar[Allowance | None] = ContextVar("toa_allowance", default=None)
@@ -42,7 +60,8 @@ def allowing(allowance: Allowance) -> Iterator[Allowance]:
     """Have the functions that run inside draw on this allowance."""
     token = _present.set(allowance)
     try:
-        yield allowance
+        with allowance._watched():
+            yield allowance
     finally:
         _present.reset(token)
 
@@ -54,11 +73,11 @@ def drawing() -> Iterator[None]:
     if allowance is None:
         yield
         return
-    began = time.perf_counter()
+    began = allowance._began = time.perf_counter()
     try:
-        with limited(allowance.each_ms):
-            yield
+        yield
     finally:
+        allowance._began = None
         allowance.spent_ms += (time.perf_counter() - began) * 1000
 
 
@@ -68,14 +87,25 @@ def limited(milliseconds: int) -> Iterator[None]:
 
     A limit inside another one is left to the outer one.
     """
-    if threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_REAL)[0]:
+    if _is_timed():
         yield
         return
 
     def end(number: int, frame: FrameType | None) -> None:
         raise TookTooLong(f"took longer than {milliseconds} ms")
 
-    before = signal.signal(signal.SIGALRM, end)
+    with _alarm(end, milliseconds):
+        yield
+
+
+def _is_timed() -> bool:
+    """Whether no timer can be set here: signals reach the main thread alone, and one timer is running at most."""
+    return threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_REAL)[0] > 0
+
+
+@contextmanager
+def _alarm(handler: Callable[[int, FrameType | None], None], milliseconds: int) -> Iterator[None]:
+    before = signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, milliseconds / 1000)
     try:
         yield

@@ -70,6 +70,8 @@ def parse_query(
         if key not in KEYS:
             raise InvalidQuery(f"no key {key!r} in a query", hint=did_you_mean(str(key), KEYS))
     given = {key: value for key, value in query.items() if value is not None}
+    if given.keys() == {"id"} and not limit_required:
+        return Query(id=read_id(given["id"], entity.id), order=order_of((), entity))
     _exclude(given, "id", "ids")
     _exclude(given, "offset", "after")
     properties = {} if _NAMING.isdisjoint(given) else entity.selectable()

@@ -24,6 +24,7 @@ from toa.core.specs import EntitySpec, PropertySpec, PropertyType
 from toa.exceptions import InvalidQuery
 from toa.models import Entity
 from toa.runtime import settings
+from toa.runtime.sql import HEX, MOMENT, document
 
 State = dict[str, Any]
 """The values of an entity by property name, as drafts hold them."""
@@ -63,6 +64,8 @@ _READ: Mapping[PropertyType, Convert] = {
     PropertyType.DATETIME: datetime.isoformat,
     PropertyType.REF: _hex,
 }
+_IN_SQL: Mapping[PropertyType, str] = {PropertyType.MOMENT: MOMENT, PropertyType.UUID: HEX}
+"""What `fetch` has the database convert."""
 _WRITE: Mapping[PropertyType, Convert] = {
     PropertyType.MOMENT: to_datetime,
     PropertyType.UUID: uuid.UUID,
@@ -84,6 +87,9 @@ class Table:
         self.columns = {name: _column(model, spec) for name, spec in self.properties.items()}
         self._names = tuple(self.properties)
         self._read = tuple(_READ.get(spec.type) for spec in self.properties.values())
+        self._read_raw = tuple(
+            None if spec.type in _IN_SQL else _READ.get(spec.type) for spec in self.properties.values()
+        )
         self._write = {name: _WRITE.get(spec.type) for name, spec in self.properties.items()}
         quote = connections[settings.alias()].ops.quote_name
         self._quoted = {name: quote(column) for name, column in self.columns.items()}
@@ -96,13 +102,20 @@ class Table:
 
     @cached_property
     def _select(self) -> str:
-        return f"SELECT {', '.join(self._quoted.values())} FROM {self._name}"
+        columns = (
+            _IN_SQL.get(spec.type, "{column}").format(column=self._quoted[name])
+            for name, spec in self.properties.items()
+        )
+        return f"SELECT {', '.join(columns)} FROM {self._name}"
 
     def state(self, row: Sequence[Any]) -> State:
-        """Draft values of a row that holds all columns in order."""
+        """Draft values of a row that a queryset gave, which holds all columns in order."""
+        return self._state(row, self._read)
+
+    def _state(self, row: Sequence[Any], converters: Sequence[Convert | None]) -> State:
         return {
             name: value if value is None or convert is None else convert(value)
-            for name, convert, value in zip(self._names, self._read, row, strict=True)
+            for name, convert, value in zip(self._names, converters, row, strict=True)
         }
 
     def revived(self, stored: Mapping[str, Any] | None) -> State | None:
@@ -141,7 +154,7 @@ class Table:
             sql, parameters = f"{self._select} WHERE {key} = ANY(%s) ORDER BY {key} {lock.value}", [stored]
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(sql, parameters)
-            states = [self.state(row) for row in cursor.fetchall()]
+            states = [self._state(row, self._read_raw) for row in cursor.fetchall()]
         return {state["id"]: state for state in states}
 
     def insert(self, state: State) -> bool:
@@ -159,27 +172,41 @@ class Table:
         """Insert rows by one statement; false where one of these ids was there first, and then some are missing."""
         names = list(states[0])
         columns = ", ".join(self._quoted[name] for name in names)
-        places = f"({', '.join(['%s'] * len(names))})"
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(
-                f"INSERT INTO {self._name} ({columns}) VALUES {', '.join([places] * len(states))}"
+                f"INSERT INTO {self._name} ({columns}) SELECT {columns} FROM {self._recordset(names)}"
                 f" ON CONFLICT ({self._quoted['id']}) DO NOTHING",
-                [self._stored(name, state[name]) for state in states for name in names],
+                [self._document(names, states)],
             )
             return bool(cursor.rowcount == len(states))
 
     def update_many(self, names: Sequence[str], states: Sequence[State]) -> None:
         """Write the same columns of many rows, each once, that the caller has locked, by one statement."""
         written = ("id", *names)
-        arrays = ", ".join(f"%s::{self._types[name]}[]" for name in written)
         assignments = ", ".join(f"{self._quoted[name]} = n.{self._quoted[name]}" for name in names)
-        given = ", ".join(self._quoted[name] for name in written)
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(
-                f"UPDATE {self._name} AS t SET {assignments} FROM unnest({arrays}) AS n({given})"
+                f"UPDATE {self._name} AS t SET {assignments} FROM {self._recordset(written)}"
                 f" WHERE t.{self._quoted['id']} = n.{self._quoted['id']}",
-                [[self._stored(name, state[name]) for state in states] for name in written],
+                [self._document(written, states)],
             )
+
+    def _recordset(self, names: Sequence[str]) -> str:
+        """Rows `n` of these columns out of one parameter, as SQL."""
+        record = ", ".join(f"{self._quoted[name]} {self._types[name]}" for name in names)
+        return f"jsonb_to_recordset(%s::jsonb) AS n({record})"
+
+    def _document(self, names: Sequence[str], states: Sequence[State]) -> str:
+        places = [(name, self.columns[name], self.properties[name].type is PropertyType.MOMENT) for name in names]
+        return document(
+            [
+                {
+                    column: to_datetime(state[name]).isoformat() if moment and state[name] is not None else state[name]
+                    for name, column, moment in places
+                }
+                for state in states
+            ]
+        )
 
     @cached_property
     def _types(self) -> dict[str, str]:
