@@ -59,11 +59,14 @@ def test_a_total_over_the_limit_is_refused_with_its_code_and_details(anna):
 def test_the_etag_is_the_version_and_if_match_holds_a_change_to_it(anna):
     path = placed(anna, "A-1")
 
-    assert anna.get(path, if_none_match='"1"').status == 304
+    known = anna.get(path, if_none_match='"1"')
+    assert known.status == 304 and "Content-Type" not in known.headers
+    assert known.headers["Cache-Control"] == "private, no-cache"
     assert anna.post(f"{path}cancel/", {"reason": "X"}, if_match='"2"').problem()["status"] == 412
     assert anna.post(f"{path}cancel/", {"reason": "X"}, if_match='W/"1"').problem()["status"] == 412
     assert anna.post(f"{path}cancel/", {"reason": "X"}, if_match='"one"').problem()["status"] == 412
     assert anna.post(f"{path}cancel/", {"reason": "X"}, if_match='"1", "2"').problem()["status"] == 400
+    assert anna.post(f"{path}cancel/", {"reason": "X"}, if_match="1").problem()["status"] == 400
     assert anna.get(path, if_match='"3"').problem()["status"] == 412
     assert anna.get(path).json["status"] == "pending"
     assert anna.post(f"{path}cancel/", {"reason": "X"}, if_match='"1"').status == 204

@@ -80,6 +80,14 @@ def test_a_customers_own_account_is_found_by_id_alone(anna, bob):
     assert anna.get("/api/loyalty/bob/").problem()["status"] == 404
 
 
+def test_an_id_that_no_object_could_have_is_found_nowhere_though_every_other_reads_as_a_blank(toa_clock):
+    from tests.rest.conftest import api_of
+
+    long = "x" * 65
+    assert api_of(long).get(f"/api/loyalty/{long}/").problem()["status"] == 404
+    assert api_of(long[1:]).get(f"/api/loyalty/{long[1:]}/").json["VERSION"] == 0
+
+
 def test_what_toa_notes_about_its_attempts_is_neither_shown_nor_asked_for(anna):
     path = f"{DESKS}{anna.post(DESKS, {'title': 'mine'}).json['id']}/"
 

@@ -33,7 +33,9 @@ class Listing:
     one: Callable[[str], dict[str, Any]] | None = None
     """Reads one row by the id of its path; raises NotFound."""
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Filters beside `limit` and `after`: name -> JSON Schema of a text."""
+    """Filters: name -> JSON Schema of a text."""
+    paging: Sequence[str] = ("limit", "after")
+    """Parameters of paging; none where everything is on one page."""
 
 
 def _delays(given: Mapping[str, str], limit: int) -> Page:
@@ -150,9 +152,15 @@ LISTINGS = (
         read=_deadlines,
         parameters={"component": TEXT, "within": TEXT},
     ),
-    Listing(name="pulses", permission="toa.view_pulse", description="Every pulse, on one page.", read=_pulses),
     Listing(
-        name="schedules", permission="toa.view_schedule", description="Every schedule, on one page.", read=_schedules
+        name="pulses", permission="toa.view_pulse", description="Every pulse, on one page.", read=_pulses, paging=()
+    ),
+    Listing(
+        name="schedules",
+        permission="toa.view_schedule",
+        description="Every schedule, on one page.",
+        read=_schedules,
+        paging=(),
     ),
     Listing(
         name="failures",

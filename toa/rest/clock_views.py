@@ -76,7 +76,7 @@ class ListView(ClockView):
     listing: ClassVar[Listing]
 
     def get(self, request: Request) -> HttpResponse:
-        given = parameters(request.query_params, (*self.listing.parameters, "limit", "after"))
+        given = parameters(request.query_params, (*self.listing.parameters, *self.listing.paging))
         self._check(given)
         items, after = self._read(given)
         following = request.query_params.copy()
@@ -110,7 +110,7 @@ class ListView(ClockView):
         page = {"type": "object", "properties": {"items": listed, "next": {"type": ["string", "null"]}}}
         return self.listing.name, {
             "description": self.listing.description,
-            "parameters": [*filters, *(parameter(name, "query", *PAGING[name]) for name in ("limit", "after"))],
+            "parameters": [*filters, *(parameter(name, "query", *PAGING[name]) for name in self.listing.paging)],
             "responses": {"200": {"description": "A page.", "content": {JSON: {"schema": page}}}},
         }
 

@@ -71,6 +71,9 @@ PAGING: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 
 
+_IF_MATCH = {"type": "string", "pattern": r'^(\*|"(0|[1-9][0-9]{0,17})")$'}
+
+
 class RouteSchema(AutoSchema):
     """What a view with `routes` says about one of its methods."""
 
@@ -130,7 +133,7 @@ class _Operation:
         if route.subject is Subject.ONE:
             identity = property_schema(self._entity().id) | {"type": "string"}
             found.append(parameter("id", "path", "Of the object.", identity))
-            found.append(parameter("If-Match", "header", "The ETag that the object must have.", {"type": "string"}))
+            found.append(parameter("If-Match", "header", "The ETag that the object must have.", _IF_MATCH))
         if route.subject is Subject.ONE and observes:
             found.append(parameter("projection", "query", *PAGING["projection"]))
             found.append(parameter("If-None-Match", "header", "The ETag that is known already.", {"type": "string"}))

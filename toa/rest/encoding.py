@@ -21,3 +21,10 @@ def encode(value: Any) -> bytes:
 def respond(value: Any, status: int = 200, headers: dict[str, str] | None = None, media: str = JSON) -> HttpResponse:
     """A response whose body is the value."""
     return HttpResponse(encode(value), status=status, headers=headers, content_type=media)
+
+
+def nothing(status: int, headers: dict[str, str] | None = None) -> HttpResponse:
+    """A response without a body, and so without a type of one."""
+    response = HttpResponse(status=status, headers=headers)
+    del response["Content-Type"]
+    return response

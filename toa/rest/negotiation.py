@@ -52,7 +52,7 @@ def matches_none(headers: Mapping[str, str], etag: str) -> bool:
 def required_version(headers: Mapping[str, str], *, writes: bool) -> int | None:
     """The VERSION that the client asks for by If-Match; 0, "not written yet", by `If-None-Match: *` on a write.
 
-    Raises PreconditionFailed for an ETag that is none of ours, Malformed for several.
+    Raises PreconditionFailed for an ETag that is none of ours, Malformed for several, and for what is no ETag at all.
     """
     given = headers.get("If-Match", "").strip()
     if not given:
@@ -60,9 +60,9 @@ def required_version(headers: Mapping[str, str], *, writes: bool) -> int | None:
     if given == "*":
         return None
     tags = _ETAG.findall(given)
-    if len(tags) > 1:
+    if len(tags) != 1:
         raise Malformed("If-Match takes one ETag here", parameter="If-Match")
     # Weak ETags never match: RFC 9110 compares strongly here.
-    if not tags or tags[0][0] or not _VERSION.fullmatch(tags[0][1]):
+    if tags[0][0] or not _VERSION.fullmatch(tags[0][1]):
         raise PreconditionFailed(f"no object has the ETag {given[:64]}")
     return int(tags[0][1])

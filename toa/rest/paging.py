@@ -35,7 +35,7 @@ def visible(entity: EntitySpec) -> dict[str, PropertySpec]:
 
 
 def parameters(given: QueryDict, known: Sequence[str]) -> dict[str, str]:
-    """The parameters of an address, each given once; empty ones are left out. Raises InvalidQuery."""
+    """The parameters of an address, each given once. Raises InvalidQuery."""
     found: dict[str, str] = {}
     for name, values in given.lists():
         if name not in known:
@@ -43,8 +43,7 @@ def parameters(given: QueryDict, known: Sequence[str]) -> dict[str, str]:
             raise InvalidQuery(f"no parameter is called {name[:64]!r}", hint=hint)
         if len(values) > 1:
             raise InvalidQuery(f"{name}: given {len(values)} times")
-        if values[0]:
-            found[name] = values[0]
+        found[name] = values[0]
     return found
 
 

@@ -15,9 +15,10 @@ from toa.core.error import Error
 from toa.core.query import Query, read_id
 from toa.core.specs import OperationType
 from toa.exceptions import InvalidInput, InvalidQuery, NotFound, OperationFault
+from toa.manifests.schemas import compile_schema
 from toa.rest.audiences import Ownership, admits, caller_of
 from toa.rest.documenting import RouteSchema
-from toa.rest.encoding import respond
+from toa.rest.encoding import nothing, respond
 from toa.rest.negotiation import RENDERERS, JsonOnly, etag_of, matches_none, required_version
 from toa.rest.paging import (
     ONE,
@@ -58,6 +59,11 @@ class ApiView(APIView):
         view: Callable[..., HttpResponse] = transaction.non_atomic_requests(super().as_view(**initkwargs))
         return view
 
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        # What one caller may see is no other's, and an ETag is asked about before it is used again.
+        return {**super().default_response_headers, "Cache-Control": "private, no-cache"}
+
     def get_exception_handler(self) -> Callable[..., HttpResponse]:
         return handle
 
@@ -65,9 +71,9 @@ class ApiView(APIView):
         headers = (one.authenticate_header(request) for one in self.get_authenticators())
         return next((header for header in headers if header), None)
 
-    def body(self, nothing: Any = None) -> Any:
-        """The JSON that was sent, or `nothing` where there is no body."""
-        return nothing if self.request.META.get("CONTENT_LENGTH") in (None, "", "0") else self.request.data
+    def body(self, missing: Any = None) -> Any:
+        """The JSON that was sent, or `missing` where there is no body."""
+        return missing if self.request.META.get("CONTENT_LENGTH") in (None, "", "0") else self.request.data
 
 
 class NothingHere(ApiView):
@@ -172,7 +178,7 @@ class OperationView(ApiView):
         etag = etag_of(reply)
         headers = {"ETag": etag} if etag else {}
         if etag and matches_none(self.request.headers, etag):
-            return HttpResponse(status=304, headers=headers)
+            return nothing(304, headers)
         return respond(trimmed(reply, given), headers=headers)
 
     def _written(self, route: Route, reply: Any) -> HttpResponse:
@@ -184,7 +190,7 @@ class OperationView(ApiView):
                 headers["Location"] = f"{self.request.path}{reply['id']}/"
             return respond(reply, 201, headers)
         if reply is None:
-            return HttpResponse(status=204, headers=headers)
+            return nothing(204, headers)
         return respond(reply, headers=headers)
 
 
@@ -208,10 +214,15 @@ def _identity(operation: Operation, text: str | None) -> Any:
     """The id of a path in the type of the entity's. One that cannot be an id belongs to no object."""
     if text is None:
         return None
+    spec = operation.component.table.entity.id
     try:
-        return read_id(text, operation.component.table.entity.id)
+        identity = read_id(text, spec)
     except InvalidQuery as error:
         raise NotFound(str(error)) from None
+    # Of an associated object every id that fits reads as its blank.
+    if not compile_schema(spec.schema).is_valid(identity):
+        raise NotFound(text)
+    return identity
 
 
 def _run(operation: Operation, request: Prepared, call: Call) -> Any:
