@@ -31,6 +31,7 @@ help:
 	@echo "make test      all checks and tests"
 	@echo "make faults    every kind of death at every statement, and real processes killed; QUICK=1 takes a share"
 	@echo "make mutants   bugs planted in a copy of the source, for the tests to find; some minutes"
+	@echo "make bench     speed, beside other schedulers on the same servers; QUICK=1 takes less than five minutes"
 	@echo "make check     style, types, layers, missing migrations, stale types"
 	@echo "make openapi   write docs/openapi.yaml from the manifests"
 	@echo "make format    put the source into its form"
@@ -72,6 +73,11 @@ faults: setup
 # Bugs that are planted in a copy of the source, for the tests of deadlines to find; some minutes.
 mutants: setup
 	$(VENV) tests/mutants.py
+
+# The peers are for the benchmarks alone. Nothing else should run on the machine.
+bench: setup
+	$(VENV) -m pip install --quiet --disable-pip-version-check --requirement requirements/bench.txt
+	$(VENV) -m benchmarks
 
 check: venv
 	$(VENV) -m ruff check .
