@@ -11,7 +11,7 @@ from django.db import connection
 WITHIN_S = 30
 
 
-def together(number: int, act: Callable[[int], Any]) -> list[Any]:
+def together(number: int, act: Callable[[int], Any], within_s: float = WITHIN_S) -> list[Any]:
     """Run `act(i)` in as many threads, started at the same moment; returns what each returned or raised."""
     barrier = Barrier(number)
     results: list[Any] = [None] * number
@@ -29,6 +29,6 @@ def together(number: int, act: Callable[[int], Any]) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(WITHIN_S)
+        thread.join(within_s)
         assert not thread.is_alive()
     return results
