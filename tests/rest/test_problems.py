@@ -118,6 +118,16 @@ def test_the_longest_body_is_a_setting(nobody):
         assert nobody.post(DOUBLE, b'{"n": 12}').problem()["status"] == 413
 
 
+def test_a_setting_that_nobody_knows_stops_the_start():
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
+
+    from toa.rest.urls import operations
+
+    with override_settings(TOA={**settings.TOA, "REST": {"OWNERS": "pk"}}), pytest.raises(ImproperlyConfigured):
+        list(operations())
+
+
 @pytest.mark.parametrize(
     "kind", ["text/plain", "application/xml", "application/x-www-form-urlencoded", "json", "/", ""]
 )

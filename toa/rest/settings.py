@@ -16,11 +16,16 @@ MAX_BODY: the longest body of a request, in bytes."""
 
 
 def option(name: str) -> Any:
-    """The project's value, or the default; refuses a name that is not known."""
+    """The project's value, or the default."""
+    return options()[name]
+
+
+def options() -> Mapping[str, Any]:
+    """All values; refuses a name that is not known."""
     given: Mapping[str, Any] = settings.get("REST")
     unknown = sorted(set(given) - set(DEFAULTS))
     if unknown:
         raise ImproperlyConfigured(
             f"TOA['REST'] has unknown keys {', '.join(unknown)}; known are {', '.join(DEFAULTS)}"
         )
-    return given.get(name, DEFAULTS[name])
+    return {**DEFAULTS, **given}

@@ -9,11 +9,13 @@ from django.urls import URLPattern, include, path, re_path
 from toa.rest import clock_views
 from toa.rest.pages import OpenApiView, PageView
 from toa.rest.routes import Route, all_routes
+from toa.rest.settings import options
 from toa.rest.views import NothingHere, view_of
 
 
 def operations() -> Iterator[URLPattern]:
     """A pattern for each path, with the methods that are exposed there."""
+    options()  # a wrong key stops the start, not the first request
     found: dict[str, dict[str, Route]] = {}
     for route in all_routes():
         found.setdefault(route.path, {})[route.method] = route
