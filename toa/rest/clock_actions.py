@@ -11,7 +11,7 @@ from toa.core.specs import Schema
 from toa.exceptions import InvalidDuration, InvalidInput, InvalidMoment, NotFound
 from toa.manifests.schemas import compile_schema
 from toa.models import Pulse, Schedule
-from toa.rest.identities import identity_of
+from toa.rest.clock_lists import identity_of
 from toa.runtime import settings
 
 Act = Callable[[str, str, Any], str]

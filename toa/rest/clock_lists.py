@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
+from uuid import UUID
 
 from toa.cadence import armed, deliveries, failed, failures, pending, standing
 from toa.core.clock import to_moment
 from toa.core.duration import parse_duration
 from toa.exceptions import InvalidDuration, InvalidQuery, NotFound
 from toa.models import Delay, Failure
-from toa.rest.identities import identity_of
 from toa.runtime import clock
 
 Page = tuple[Sequence[Any], str | None]
@@ -36,6 +36,14 @@ class Listing:
     """Filters: name -> JSON Schema of a text."""
     paging: Sequence[str] = ("limit", "after")
     """Parameters of paging; none where everything is on one page."""
+
+
+def identity_of(text: str) -> UUID:
+    """The id that a path names. What is no id belongs to nothing: raises NotFound."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NotFound(text) from None
 
 
 def _delays(given: Mapping[str, str], limit: int) -> Page:
