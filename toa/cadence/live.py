@@ -130,9 +130,9 @@ class Kind:
             claimed = {row[0] for row in cursor.fetchall()}
             if self.behind and claimed:
                 cursor.execute(
-                    f"SELECT c.id FROM {self.table} c WHERE c.id = ANY(%s) AND EXISTS"
-                    f" (SELECT 1 FROM {self.table} b WHERE {self.behind} AND b.id <> ALL(%s))",
-                    [list(claimed), list(claimed)],
+                    f"SELECT c.id FROM {self.table} c WHERE c.id = ANY(%s::uuid[]) AND EXISTS"
+                    f" (SELECT 1 FROM {self.table} b WHERE {self.behind} AND b.id <> ALL(%s::uuid[]))",
+                    [array(claimed)] * 2,
                 )
                 claimed -= {row[0] for row in cursor.fetchall()}
         return claimed

@@ -14,6 +14,7 @@ from django.db import connections, transaction
 from toa.cadence.live import Live
 from toa.core.clock import to_datetime, to_moment
 from toa.runtime import settings
+from toa.runtime.sql import array
 
 _HEADS = """
 SELECT c.id, h.id, h.wake_at FROM unnest(%s::uuid[]) AS f(id) JOIN toa_delivery c ON c.id = f.id
@@ -45,7 +46,7 @@ def in_turn(found: Sequence[Live], now: int) -> list[Live]:
     if not found:
         return []
     with connections[settings.alias()].cursor() as cursor:
-        cursor.execute(_HEADS, [[live.id for live in found]])
+        cursor.execute(_HEADS, [array(live.id for live in found)])
         heads = {row[0]: (row[1], row[2]) for row in cursor.fetchall()}
     batch = {live.id for live in found}
     blocked = {live.id: heads[live.id][0] for live in found if live.id in heads and heads[live.id][0] not in batch}

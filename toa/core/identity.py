@@ -51,14 +51,19 @@ def jsonable(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float) else plain(value)
 
 
+# Made once: `json.dumps` makes another one at each call.
+_COMPACT = json.JSONEncoder(default=plain, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_CANONICAL = json.JSONEncoder(default=plain, separators=(",", ":"), sort_keys=True, allow_nan=False)
+
+
 def dumps(value: Any) -> str:
     """Compact JSON. Raises TypeError for what is not JSON, ValueError for NaN and infinities."""
-    return json.dumps(value, default=plain, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _COMPACT.encode(value)
 
 
 def canonical(value: Any) -> str:
     """JSON that is equal for equal data: keys sorted, no spaces."""
-    return json.dumps(value, default=plain, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def digest(*parts: Any) -> str:
