@@ -48,6 +48,10 @@ class _Broker:
             logger.warning("%s was not sent: %s", task.name, error, extra={"action": "message_lost"})
 
 
+# Whoever sends the ticks is alive as long as they come: another scheduler than ours writes no heartbeat of its own.
+_ticks = Heartbeat("tick")
+
+
 @shared_task(name=TICK, expires=TICK_EXPIRES_S, acks_late=True, ignore_result=True)
 def tick(since: int | None = None) -> None:
     """Make one pass over everything that is due, and ask for another where there was more.
@@ -58,6 +62,7 @@ def tick(since: int | None = None) -> None:
         return
     serve()
     prepare_session()
+    _ticks.beat()
     if since is not None:
         sources.lower(since)
     run_pass(_Broker())

@@ -12,9 +12,10 @@ from django.test.utils import CaptureQueriesContext
 import toa as api
 from tests.commands.saying import toa
 from tests.components.tallies.operations import report
+from toa import tasks
 from toa.cadence import backlog, health, status
 from toa.cadence.passes import Collected, run_pass
-from toa.cadence.processes import ALIVE_MS
+from toa.cadence.processes import ALIVE_MS, Heartbeat
 from toa.core.clock import to_datetime
 from toa.models import Delay, Delivery, Failure, History, Process, Pulse, Schedule
 from toa.runtime import bindings
@@ -80,6 +81,8 @@ def test_O5_without_anybody_it_is_down_and_says_what_to_start():
         (["beat"], 2, "no worker is alive"),
         (["worker"], 2, "no beat is alive"),
         (["run"], 0, "1 `toa run` alive"),
+        (["tick", "worker"], 0, "ticks come from another scheduler, 1 worker alive"),
+        (["tick"], 2, "no worker is alive"),
         (["beat", "beat", "worker"], 0, "2 beats and 1 worker alive"),
         (["beat", "worker", "run"], 0, "1 beat and 1 worker and 1 `toa run` alive"),
     ],
@@ -89,6 +92,16 @@ def test_O5_it_takes_somebody_to_look_and_somebody_to_make(kinds, code, says):
         process(kind, capacity=0 if kind == "beat" else 2)
     said = toa("status")
     assert (said.code, says in said.text) == (code, True)
+
+
+def test_O5_each_tick_is_a_sign_of_life_of_whoever_sends_it(toa_clock, monkeypatch):
+    monkeypatch.setattr(tasks, "serve", lambda: None)
+    monkeypatch.setattr(tasks, "_ticks", Heartbeat("tick"))
+    process("worker", capacity=4)
+    assert toa("status").code == 2
+    tasks.tick()
+    assert toa("status").code == 0
+    assert toa("status", "--json").data["ticked"] is True
 
 
 def test_O5_a_heartbeat_that_stopped_is_nobody():
@@ -162,7 +175,8 @@ def test_O1_the_counts_of_status_agree_with_the_lists_and_the_tables(trouble, to
     listed = toa("failures", "list", "--json").data["failures"]
     assert data["failures"]["number"] == len(listed) == Failure.objects.count() == 2
     assert data["oldest_failure"] == listed[0]["at"]
-    assert deliveries["parked"]["number"] == Delivery.objects.filter(wake_at=None).count() == 3
+    assert deliveries["parked"]["number"] == Delivery.objects.count() == 3, "one failed, and two are behind it"
+    assert (deliveries["waiting"]["number"], deliveries["late_since"]) == (0, None)
     (unknown,) = data["orphans"]
     assert (unknown["endpoint"], unknown["calls"]["number"]) == ("un.known.one", 2)
     assert len(toa("delays", "list", "--overdue", "--json").data["delays"]) == 4

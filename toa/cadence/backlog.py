@@ -19,6 +19,14 @@ from toa.runtime import clock, settings
 
 CEILING = 10_000
 """Where counting ends."""
+LOOKED_THROUGH = 1_000
+"""Deliveries of one endpoint that are looked through for the first that only waits for its turn."""
+
+# What follows a parked delivery is parked too, but its row is only moved there when somebody comes across it.
+_BEHIND = (
+    "(SELECT b.wake_at IS NULL FROM toa_delivery b WHERE b.source = c.source AND b.source_id = c.source_id"
+    " AND b.receiver = c.receiver ORDER BY b.version, b.position LIMIT 1)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +77,18 @@ def backlog(kind: Kind, endpoints: Sequence[str]) -> Backlog:
     """Count the calls of these endpoints by what they wait for."""
     now = clock.clock().expression()
     names = list(endpoints)
+    due = _of_each(kind, waits(now))
+    behind = Count(0)
+    if kind.parks:
+        behind = count(f"SELECT 1 FROM ({due} LIMIT {CEILING + 1}) AS c WHERE {_BEHIND}", [names])
     return Backlog(
-        waiting=count(_of_each(kind, waits(now)), [names]),
+        waiting=_without(count(due, [names]), behind),
         oldest=_oldest(kind, names),
         running=count(_of_each(kind, f"c.token IS NOT NULL AND c.wake_at > {now}"), [names]),
         within_hour=count(
             _of_each(kind, f"c.wake_at <= {now} + interval '{HOUR_MS} milliseconds' AND c.due_at > {now}"), [names]
         ),
-        parked=count(_of_each(kind, "c.wake_at IS NULL"), [names]),
+        parked=count(_of_each(kind, "c.wake_at IS NULL"), [names]) + behind,
     )
 
 
@@ -88,20 +100,26 @@ def count(rows: str, parameters: Sequence[Any]) -> Count:
     return Count(min(number, CEILING), number > CEILING)
 
 
+def _without(every: Count, some: Count) -> Count:
+    return Count(max(0, every.number - some.number), every.more)
+
+
 def _of_each(kind: Kind, condition: str) -> str:
     """Rows of the endpoints, each endpoint's part found by itself through the claiming index."""
     return (
-        f"SELECT 1 FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL (SELECT 1 FROM {kind.table} c"
+        f"SELECT one.* FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL (SELECT * FROM {kind.table} c"
         f" WHERE c.endpoint = e.endpoint AND {condition} ORDER BY c.wake_at, c.id LIMIT {CEILING + 1}) AS one"
     )
 
 
 def _oldest(kind: Kind, endpoints: list[str]) -> int | None:
+    """The first of each endpoint decides; where some only seem to wait, the first of a thousand that does."""
+    look, held = (f"LIMIT {LOOKED_THROUGH}", f"WHERE NOT {_BEHIND}") if kind.parks else ("LIMIT 1", "")
     sql = (
-        "SELECT min(CASE WHEN d.attempt > 0 THEN d.wake_at ELSE greatest(d.due_at, d.created_at) END)"
+        "SELECT min(CASE WHEN c.attempt > 0 THEN c.wake_at ELSE greatest(c.due_at, c.created_at) END)"
         f" FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL (SELECT * FROM {kind.table} c"
         f" WHERE c.endpoint = e.endpoint AND {waits(clock.clock().expression())}"
-        f" ORDER BY c.wake_at, c.id LIMIT 1) AS d"
+        f" ORDER BY c.wake_at, c.id {look}) AS c {held}"
     )
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(sql, [endpoints])

@@ -91,7 +91,7 @@ def _problems(status: Status) -> Iterator[Problem]:
 
 
 def _crew_problems(status: Status) -> Iterator[Problem]:
-    if not status.beats and not status.runs:
+    if not status.beats and not status.runs and not status.ticked:
         yield Problem(level=Level.DOWN, what="no beat is alive, so nothing that comes due is seen", advice=START_BEAT)
     if not status.workers and not status.runs:
         yield Problem(level=Level.DOWN, what="no worker is alive, so nothing is made", advice=START_WORKER)
@@ -126,7 +126,8 @@ def _crew(status: Status) -> str:
         for name, rows in (("beat", status.beats), ("worker", status.workers), ("`toa run`", status.runs))
         if rows
     ]
-    return f"{' and '.join(found)} alive"
+    ticks = "" if status.beats or status.runs else "ticks come from another scheduler, "
+    return f"{ticks}{' and '.join(found)} alive"
 
 
 def _calls(count: Count) -> str:

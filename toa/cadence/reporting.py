@@ -19,6 +19,7 @@ def of_status(status: Status, health: Health) -> dict[str, Any]:
         "problems": [{"health": one.level.value, "what": one.what, "advice": one.advice} for one in health.problems],
         "now": status.now,
         "next": status.next,
+        "ticked": status.ticked,
         "processes": [_process(process) for process in status.processes],
         "effects_at_once": status.effects_at_once,
         "sources": {

@@ -50,6 +50,8 @@ class Status:
     beats: tuple[Process, ...]
     workers: tuple[Process, ...]
     runs: tuple[Process, ...]
+    ticked: bool
+    """Whether ticks came within the last seconds, whoever sent them."""
     sources: tuple[SourceStatus, ...]
     failures: Count
     oldest_failure: int | None
@@ -87,6 +89,7 @@ def read() -> Status:
         beats=tuple(alive("beat")),
         workers=tuple(alive("worker")),
         runs=tuple(alive("run")),
+        ticked=bool(alive("tick")),
         sources=tuple(_source(source) for source in SOURCES if source is not ORPHANS),
         failures=count("SELECT 1 FROM toa_failure", []),
         oldest_failure=None if oldest is None else to_moment(oldest),

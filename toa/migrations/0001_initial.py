@@ -170,7 +170,7 @@ class Migration(migrations.Migration):
             name='Process',
             fields=[
                 ('id', models.UUIDField(primary_key=True, serialize=False)),
-                ('kind', models.CharField(help_text='beat, worker, run, or pass: a process that fires.', max_length=8)),
+                ('kind', models.CharField(help_text='beat, worker or run; pass: it fires; tick: a tick came to it.', max_length=8)),
                 ('host', models.CharField(max_length=255)),
                 ('pid', models.IntegerField()),
                 ('started_at', toa.models.fields.MomentField()),

@@ -14,7 +14,7 @@ class Process(models.Model):
     """A beat, a worker or a `toa run`: its heartbeat, and the calls it is about to run."""
 
     id = models.UUIDField(primary_key=True)
-    kind = models.CharField(max_length=8, help_text="beat, worker, run, or pass: a process that fires.")
+    kind = models.CharField(max_length=8, help_text="beat, worker or run; pass: it fires; tick: a tick came to it.")
     host = models.CharField(max_length=255)
     pid = models.IntegerField()
     started_at = MomentField()
