@@ -20,12 +20,16 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from toa.cadence.serving import serves
 from toa.runtime import settings
+from toa.runtime.sql import array
 
+# Evidence has to outlive this process, not the database: its commit does not wait for the disk.
 _WRITE = """
 INSERT INTO toa_process (id, kind, host, pid, started_at, seen_at, capacity, skew_ms, running)
-VALUES (%s, 'pass', %s, %s, statement_timestamp(), statement_timestamp(), 0, 0, %s)
+SELECT %s::uuid, 'pass', %s, %s::integer, statement_timestamp(), statement_timestamp(), 0, 0, %s::uuid[]
+ WHERE set_config('synchronous_commit', 'off', true) = 'off'
 ON CONFLICT (id) DO UPDATE SET running = excluded.running, seen_at = excluded.seen_at
 """
+_HOST = socket.gethostname()[:255]
 _ACCUSED = """
 SELECT DISTINCT r.id FROM toa_process p CROSS JOIN LATERAL unnest(p.running) AS r(id)
  WHERE p.id <> %s AND p.running <> '{}' AND r.id = ANY(%s)
@@ -46,7 +50,7 @@ class Docket:
         """Say what is about to run; committed at once. Saying nothing twice costs nothing."""
         if not identities and not self._written:
             return
-        self._execute(_WRITE, [self.id, socket.gethostname()[:255], self.pid, list(identities)])
+        self._execute(_WRITE, [self.id, _HOST, self.pid, array(identities)])
         self._written = bool(identities)
 
     def accused(self, identities: Sequence[UUID]) -> set[UUID]:
@@ -67,8 +71,6 @@ class Docket:
             self._own = connections[settings.alias()].copy()
         try:
             with self._own.cursor() as cursor:
-                # Evidence has to outlive this process, not the database.
-                cursor.execute("SET synchronous_commit = off")
                 cursor.execute(sql, parameters)
         except Error:
             self._own.close()
