@@ -21,6 +21,11 @@ from toa.testing.crashes import everywhere
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+# Each third place, or every one.
+shares = pytest.mark.parametrize(
+    "every", [pytest.param(3, id="quick"), pytest.param(1, id="full", marks=pytest.mark.slow)]
+)
+
 PING, LAPSE = "components.beacons.ping", "components.beacons.lapse"
 
 
@@ -60,7 +65,8 @@ def boundary_lines(endpoint, moment):
     return lines
 
 
-def test_P9_kill_anywhere_while_a_pulse_is_called_and_its_boundary_is_accounted_for_once(toa_clock, pulse):
+@shares
+def test_P9_kill_anywhere_while_a_pulse_is_called_and_its_boundary_is_accounted_for_once(toa_clock, pulse, every):
     Pulse.objects.filter(endpoint=LAPSE).update(wake_at=None, paused_at=to_datetime(toa_clock.now))
     outcomes = set()
 
@@ -68,7 +74,7 @@ def test_P9_kill_anywhere_while_a_pulse_is_called_and_its_boundary_is_accounted_
         to_the_hour(toa_clock)
         return turn(PULSES)
 
-    for place in everywhere(prepare):
+    for place in everywhere(prepare, every=every):
         boundary = toa_clock.now
         toa_clock.advance(2 * MINUTE)
         assert sum(call["due"] == boundary for call in ping.CALLS) <= 1, place
@@ -81,7 +87,8 @@ def test_P9_kill_anywhere_while_a_pulse_is_called_and_its_boundary_is_accounted_
     assert {"made", "lapsed"} <= outcomes <= {"made", "lapsed", "missed"}
 
 
-def test_P9_kill_anywhere_while_a_sweep_runs_and_each_object_changes_once(toa_clock, pulse):
+@shares
+def test_P9_kill_anywhere_while_a_sweep_runs_and_each_object_changes_once(toa_clock, pulse, every):
     Pulse.objects.filter(endpoint=PING).update(wake_at=None, paused_at=to_datetime(toa_clock.now))
 
     def prepare():
@@ -91,13 +98,14 @@ def test_P9_kill_anywhere_while_a_sweep_runs_and_each_object_changes_once(toa_cl
             toa.call("components.beacons.create", {"until": toa_clock.now - offset})
         return turn(PULSES)
 
-    for place in everywhere(prepare):
+    for place in everywhere(prepare, every=every):
         toa_clock.advance(2 * HOUR)
         rows = Beacon.objects.values_list("open", "seen", "version")
         assert set(rows) == {(False, 1, 2)}, place
 
 
-def test_kill_anywhere_while_a_scheduled_effect_is_called_and_it_comes_again_with_the_same_key(calendar, toa_clock):
+@shares
+def test_kill_anywhere_while_a_scheduled_effect_runs_and_it_comes_again_with_the_same_key(calendar, toa_clock, every):
     calendar.declare(schedule="0 * * * *")
     repeated = 0
 
@@ -105,7 +113,7 @@ def test_kill_anywhere_while_a_scheduled_effect_is_called_and_it_comes_again_wit
         to_the_hour(toa_clock)
         return turn(SCHEDULES)
 
-    for place in everywhere(prepare):
+    for place in everywhere(prepare, every=every):
         occurrence = toa_clock.now
         toa_clock.advance(2 * MINUTE)
         keys = [call["key"] for call in note.CALLS if call["at"] == occurrence]
@@ -118,7 +126,8 @@ def test_kill_anywhere_while_a_scheduled_effect_is_called_and_it_comes_again_wit
     assert (ScheduledCall.objects.count(), Failure.objects.count()) == (0, 0)
 
 
-def test_kill_anywhere_while_a_scheduled_sweep_is_made_and_each_object_changes_once(calendar, toa_clock):
+@shares
+def test_kill_anywhere_while_a_scheduled_sweep_is_made_and_each_object_changes_once(calendar, toa_clock, every):
     calendar.declare(endpoint=STAMP, schedule="0 * * * *")
 
     def prepare():
@@ -129,7 +138,7 @@ def test_kill_anywhere_while_a_scheduled_sweep_is_made_and_each_object_changes_o
             toa.call("components.almanacs.create", {"until": toa_clock.now - offset})
         return turn(SCHEDULES)
 
-    for place in everywhere(prepare):
+    for place in everywhere(prepare, every=every):
         occurrence = toa_clock.now
         toa_clock.advance(2 * MINUTE)
         assert set(Almanac.objects.values_list("seen", "version")) == {(2, 2)}, place
@@ -137,7 +146,8 @@ def test_kill_anywhere_while_a_scheduled_sweep_is_made_and_each_object_changes_o
         assert sorted(lines.values_list("outcome", "code")) == [("made", ""), ("made", ""), ("made", "2 found")], place
 
 
-def test_kill_anywhere_while_an_edit_is_synced_and_it_is_there_or_not(calendar, toa_clock):
+@shares
+def test_kill_anywhere_while_an_edit_is_synced_and_it_is_there_or_not(calendar, toa_clock, every):
     declared = [{"schedule": "0 * * * *"}, {"schedule": "30 * * * *"}]
     seen = set()
 
@@ -148,7 +158,7 @@ def test_kill_anywhere_while_an_edit_is_synced_and_it_is_there_or_not(calendar, 
         History.objects.all().delete()
         return lambda: calendar.declare(**declared[1])
 
-    for place in everywhere(prepare):
+    for place in everywhere(prepare, every=every):
         edited = calendar.row().expression == declared[1]["schedule"]
         dropped = History.objects.filter(outcome="cancelled").count()
         assert dropped == edited, place
@@ -156,7 +166,8 @@ def test_kill_anywhere_while_an_edit_is_synced_and_it_is_there_or_not(calendar, 
         before = len(note.CALLS)
         toa_clock.advance(40 * MINUTE)
         assert len(note.CALLS) == before + 1, place
-    assert seen == {True, False}
+    assert True in seen or every > 1
+    assert False in seen
 
 
 @pytest.mark.parametrize("what", ["pause", "resume", "fire"])
