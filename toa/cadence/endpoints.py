@@ -15,22 +15,23 @@ from toa.runtime import settings
 MOST = 10_000
 """Endpoints of one table that are looked at; far more than any code has."""
 
+# From the last to the first: at the head of an endpoint's part of the index lie the dead entries of what was made.
 _EACH = """
 SELECT found.endpoint, (SELECT c.wake_at FROM {table} c
                          WHERE c.endpoint = found.endpoint AND c.wake_at IS NOT NULL
                          ORDER BY c.wake_at, c.id LIMIT 1) AS oldest
   FROM (WITH RECURSIVE step(endpoint) AS (
-          (SELECT c.endpoint FROM {table} c ORDER BY c.endpoint, c.wake_at, c.id LIMIT 1)
+          (SELECT c.endpoint FROM {table} c ORDER BY c.endpoint DESC, c.wake_at DESC, c.id DESC LIMIT 1)
           UNION ALL
-          SELECT (SELECT c.endpoint FROM {table} c WHERE c.endpoint > step.endpoint
-                   ORDER BY c.endpoint, c.wake_at, c.id LIMIT 1)
+          SELECT (SELECT c.endpoint FROM {table} c WHERE c.endpoint < step.endpoint
+                   ORDER BY c.endpoint DESC, c.wake_at DESC, c.id DESC LIMIT 1)
             FROM step WHERE step.endpoint IS NOT NULL
         ) SELECT endpoint FROM step WHERE endpoint IS NOT NULL LIMIT {most}) AS found
 """
 
 
 def stored(kind: Kind) -> list[str]:
-    """Every endpoint that a table of stored calls holds a call of, in order."""
+    """Every endpoint that a table of stored calls holds a call of."""
     return [endpoint for endpoint, _ in _read(_EACH.format(table=kind.table, most=MOST), [])]
 
 
