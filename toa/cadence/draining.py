@@ -7,6 +7,7 @@ on its own; one that is broken off goes on where it was, and no step runs twice.
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
@@ -15,8 +16,9 @@ from toa.cadence.instances import call_of as call_of_deadline
 from toa.cadence.instances import fail_instance, locked_state, run_deadline
 from toa.cadence.live import Kind, Live
 from toa.cadence.outcomes import sentence, trace
-from toa.cadence.settling import fail, settle_reply
+from toa.cadence.settling import DIED, fail, settle_reply
 from toa.cadence.stored import DELIVERIES
+from toa.cadence.suspects import Docket, docket, noted
 from toa.core.allowance import TookTooLong
 from toa.core.deadlines import DRAINING, FAILED, Reached, earliest
 from toa.core.error import Error
@@ -45,8 +47,9 @@ def _step(component: Component, identity: Any) -> bool:
     """One step in one transaction; true where there may be another."""
     now = clock.clock().now()
     trying: list[Live | Reached] = []
+    evidence = docket()
     try:
-        with transaction.atomic(using=settings.alias()):
+        with transaction.atomic(using=settings.alias()), noted(evidence):
             state = locked_state(component, identity)
             if state is None or state["STATE"] != DRAINING:
                 return False
@@ -55,6 +58,8 @@ def _step(component: Component, identity: Any) -> bool:
                 component.table.update(identity, {"STATE": None, "HELD": None, "CLOCK": None})
                 return True
             trying.append(step)
+            if evidence is not None:
+                _check(evidence, _call(component, state, step))
             if isinstance(step, Reached):
                 run_deadline(component, state, step, now)
             else:
@@ -62,6 +67,8 @@ def _step(component: Component, identity: Any) -> bool:
             _go_on(component, identity)
     except Busy:
         return False
+    except _Died as died:
+        return _failed_again(component, identity, trying[0], TimeoutError(DIED), died.call)
     except TookTooLong as error:
         return _failed_again(component, identity, trying[0], TimeoutError(str(error)))
     except Exception as error:
@@ -69,6 +76,28 @@ def _step(component: Component, identity: Any) -> bool:
             raise
         return _failed_again(component, identity, trying[0], error)
     return True
+
+
+class _Died(Exception):
+    """Some other process died running the step."""
+
+    def __init__(self, call: UUID) -> None:
+        self.call = call
+
+
+def _call(component: Component, state: State, step: Live | Reached) -> UUID:
+    """The id of a step's call, as it stands in dockets."""
+    if isinstance(step, Live):
+        return step.id
+    operation = component.operations[component.spec.deadlines[step.property].transition]
+    return UUID(call_of_deadline(component, operation, state, step).key[:32])
+
+
+def _check(evidence: Docket, call: UUID) -> None:
+    if evidence.accused([call]):
+        # The instance is free, and still somebody's docket names the call.
+        raise _Died(call)
+    evidence.write([call])
 
 
 def _next(component: Component, state: State, now: int) -> Live | Reached | None:
@@ -107,16 +136,25 @@ def _go_on(component: Component, identity: Any) -> None:
         DELIVERIES.kind.release(component.locator, str(identity), now)
 
 
-def _failed_again(component: Component, identity: Any, step: Live | Reached, error: Exception) -> bool:
+def _failed_again(
+    component: Component, identity: Any, step: Live | Reached, error: Exception, acquitted: UUID | None = None
+) -> bool:
+    """Stop the instance again at a step that failed; it waits for the next decision. Always false."""
     now = clock.clock().now()
-    with transaction.atomic(using=settings.alias()):
-        state = locked_state(component, identity)
-        if state is None or state["STATE"] != DRAINING:
-            return False
-        if isinstance(step, Reached):
-            operation = component.operations[component.spec.deadlines[step.property].transition]
-            fail_instance(component, state, call_of_deadline(component, operation, state, step), step, error, now)
-        else:
-            fail(DELIVERIES.kind, step, sentence(error), trace(error), now, now)
-            component.table.update(identity, {"STATE": FAILED, "HELD": None})
+    try:
+        with transaction.atomic(using=settings.alias()):
+            state = locked_state(component, identity)
+            if state is None or state["STATE"] != DRAINING:
+                return False
+            evidence = docket()
+            if acquitted is not None and evidence is not None:
+                evidence.acquit(acquitted)
+            if isinstance(step, Reached):
+                operation = component.operations[component.spec.deadlines[step.property].transition]
+                fail_instance(component, state, call_of_deadline(component, operation, state, step), step, error, now)
+            else:
+                fail(DELIVERIES.kind, step, sentence(error), trace(error), now, now)
+                component.table.update(identity, {"STATE": FAILED, "HELD": None})
+    except Busy:
+        pass  # somebody looks at it right now; the next pass finds it as it is
     return False
