@@ -104,15 +104,14 @@ def store_all(groups: Sequence[tuple[Sequence[Armed], Call, str]], now: int) -> 
 def _last_of_each_name(delays: Sequence[Armed], entity: str, now: int) -> list[Armed]:
     """A name armed twice by one call: the later arming counts, the earlier one is replaced on the spot."""
     last = {one.name: one for one in delays if one.name is not None}
-    kept = [one for one in delays if one.name is None or last[one.name] is one]
+    replaced = [one for one in delays if one.name is not None and last[one.name] is not one]
     write_history(
         [
             taken(Row(one.id, one.source, one.endpoint, one.due, 0, None, entity), Outcome.REPLACED, now)
-            for one in delays
-            if one not in kept
+            for one in replaced
         ]
     )
-    return kept
+    return [one for one in delays if one.name is None or last[one.name] is one]
 
 
 def _row(one: Armed, entity: str, chain: list[str], cause: Any, now: int) -> dict[str, Any]:
