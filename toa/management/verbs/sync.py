@@ -11,7 +11,7 @@ from toa.cadence.syncing import sync
 from toa.management.console import Console
 from toa.management.verbs import DONE, json_option
 
-HELP = "Write the rows of this release's components and pulses. `migrate` does it too."
+HELP = "Write the rows of this release's components, pulses and schedules. `migrate` does it too."
 
 
 def arguments(parser: ArgumentParser) -> None:
