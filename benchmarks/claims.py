@@ -25,7 +25,7 @@ SELECT gen_random_uuid(), 'components.meters.add', '{"query": {"id": "0"}, "inpu
 """
 _ORDERS = """
 INSERT INTO components_meters_meter (id, count, open, until, created_at, updated_at, version)
-SELECT gen_random_uuid(), 0, true, now() + (n - 100) * interval '1 minute' + interval '30 s', now(), now(), 1
+SELECT gen_random_uuid(), 0, true, now() + (n - 101) * interval '1 minute' + interval '30 s', now(), now(), 1
   FROM generate_series(1, %s) AS n
 """
 _STATEMENTS = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()"
