@@ -8,6 +8,7 @@ rolled back and fired call by call, each in its own transaction.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +37,8 @@ from toa.runtime.requests import Request, prepare, split
 from toa.runtime.revising import revise
 from toa.runtime.table import Lock, State
 from toa.runtime.writing import Entry, check_references, difference_of
+
+logger = logging.getLogger("toa.cadence")
 
 
 class _Undone(Exception):
@@ -148,7 +151,10 @@ def fire_set(
         # With a strike it is fired alone from now on; the others come with the next pass.
         last = running[-1]
         return FiredSet(settled={last.id} if struck(kind, last, str(error), clock.clock().now()) else set())
-    except (DatabaseError, ToaError, _Undone):
+    except Exception as error:
+        # Fired one by one, each call tells of its own trouble; what is no refusal of the database is told here too.
+        if not isinstance(error, DatabaseError | ToaError | _Undone):
+            logger.exception("a set of %s could not be fired", component.locator, extra={"action": "set_undone"})
         return FiredSet(alone=list(lives))
     settled = {*work.done, *(live.id for live, _, _ in work.failed)}
     passed = settled | {live.id for live in alone}

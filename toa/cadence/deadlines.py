@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import Any
 
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connections
 
 from toa.cadence.draining import drain
 from toa.cadence.guarding import FUNCTION_MS, FUNCTIONS_MS
@@ -17,6 +18,8 @@ from toa.manifests import registry
 from toa.models.schedule_indexes import moments
 from toa.runtime import bindings, clock, settings
 from toa.runtime.bindings import Component
+
+logger = logging.getLogger("toa.cadence")
 
 
 class Deadlines:
@@ -81,7 +84,15 @@ def components() -> Iterator[Component]:
 
 
 def _advance(component: Component, identity: Any) -> bool:
-    return drain(component, identity) or reach(component, identity)
+    try:
+        return drain(component, identity) or reach(component, identity)
+    except (OperationalError, InterfaceError):
+        raise  # without the database there is no pass
+    except Exception:
+        # What went wrong could not even be recorded. The instance stays due, and the others have their turn.
+        entity = f"{component.locator}:{identity}"
+        logger.exception("%s could not be settled", entity, extra={"action": "not_settled", "entity": entity})
+        return False
 
 
 def _due(component: Component, limit: int) -> list[Any]:

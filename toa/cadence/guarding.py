@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 
 from toa.cadence.batches import by_component, divided, fire_set
 from toa.cadence.firing import fire
@@ -16,6 +17,8 @@ from toa.cadence.source import BACKSTOP_MS
 from toa.cadence.suspects import Docket
 from toa.core.allowance import Allowance, allowing
 from toa.runtime import clock, settings
+
+logger = logging.getLogger("toa.cadence")
 
 FUNCTION_MS = 2_000
 """How long one function may take in a pass."""
@@ -84,9 +87,16 @@ def _in_sets(
 
 
 def _guarded(kind: Kind, live: Live, docket: Docket | None, accused: bool) -> bool:
-    if docket is not None and accused and _convicted(kind, live, docket):
-        return True
-    return fire(kind, live, docket)
+    try:
+        if docket is not None and accused and _convicted(kind, live, docket):
+            return True
+        return fire(kind, live, docket)
+    except (OperationalError, InterfaceError):
+        raise  # without the database there is no pass
+    except Exception:
+        # What went wrong could not even be recorded. The call stays due, and the others have their turn.
+        logger.exception("%s could not be settled", live.endpoint, extra={"action": "not_settled", "call": live.id.hex})
+        return False
 
 
 def _convicted(kind: Kind, live: Live, docket: Docket) -> bool:

@@ -59,9 +59,12 @@ class TestClock:
         self._manual.set(max(moment, self.now))
         return settled
 
-    def run_until_idle(self) -> int:
-        """Run everything due now, and what that causes at once, without moving the clock; returns how many calls."""
-        return run_until_idle()
+    def run_until_idle(self, limit: int = 10_000) -> int:
+        """Run everything due now, and what that causes at once, without moving the clock; returns how many calls.
+
+        Raises RuntimeError where that takes more than `limit` passes.
+        """
+        return run_until_idle(limit)
 
 
 @contextmanager
