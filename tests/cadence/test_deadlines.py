@@ -313,3 +313,23 @@ def test_a_revision_says_what_changed_and_whether_the_row_was_changed_outside(cl
     assert second.changes["mode"] == ["y", "z"]
     toa.call(f"{CLAIMS}.set", {"mode": "w"}, id=claim)
     assert not Revision.objects.filter(component=CLAIMS, entity=claim).latest("version").outside
+
+
+def test_discarding_what_did_not_stop_an_instance_leaves_it_as_it_is(claim, toa_clock):
+    put(claim, a=toa_clock.now, mode="broken")
+    toa_clock.run_until_idle()
+    moment = to_datetime(toa_clock.now)
+    other = Failure.objects.create(
+        call="0" * 32,
+        source="delay",
+        endpoint=f"{CLAIMS}.set",
+        entity=f"{CLAIMS}:{claim}",
+        request={},
+        error="of a delay about the same object",
+        attempts=1,
+        due_at=moment,
+        at=moment,
+        row={},
+    )
+    discard(other.id, by="ann")
+    assert row(claim).clock_state == "failed"

@@ -122,3 +122,20 @@ def test_T21_a_long_queue_behind_one_that_waits_is_not_walked_over(toa_clock):
     toa_clock.advance("1m")
     assert len(lines(tally)) == 32
     assert [int(line.split()[0]) for line in lines(tally)] == sorted(int(line.split()[0]) for line in lines(tally))
+
+
+def test_what_follows_a_delivery_for_other_code_is_out_of_the_way(toa_clock):
+    tally, other = (toa.call(f"{TALLIES}.create", {"name": name})["id"] for name in ("first", "second"))
+    toa_clock.run_until_idle()
+    for _ in range(3):
+        toa.call(f"{TALLIES}.add", {"by": 1}, id=tally)
+    head = waiting().filter(source_id=tally).order_by("version")[0]
+    Delivery.objects.filter(id=head.id).update(endpoint="components.ledgers.not_yet")
+    toa.call(f"{TALLIES}.add", {"by": 1}, id=other)
+    toa_clock.run_until_idle()
+    behind = waiting().filter(source_id=tally).exclude(id=head.id)
+    assert set(behind.values_list("wake_at", flat=True)) == {to_datetime(toa_clock.now + 10_000)}
+    assert lines(other) == ["1 created", "2 updated to 1"]
+    Delivery.objects.filter(id=head.id).update(endpoint="components.ledgers.note")
+    toa_clock.advance("11s")
+    assert [int(line.split()[0]) for line in lines(tally)] == [1, 2, 3, 4]

@@ -204,7 +204,11 @@ def _let_go(failure: Failure, by: str, code: str, now: int) -> None:
 
 
 def _timed(failure: Failure) -> bool:
+    """Whether the failure stopped an instance of a component with deadlines: one of its deadlines, or an event that
+    its transition could not take. An event that could not even be raised stopped nobody."""
     locator = failure.entity.partition(":")[0]
+    if failure.source not in ("deadline", "delivery") or "state" in failure.row:
+        return False
     return locator in registry.all() and bool(registry.all()[locator].deadlines)
 
 

@@ -52,7 +52,7 @@ class StoredCalls:
         if more:
             dispatch.more()
         if self.kind.parks:
-            found = in_turn(found, now)
+            found = in_turn(found, now, _known())
         fired = fire_all(self.kind, found, docket())
         self._committed.raised(now, [*more, *(live.wake for live in found if live.id not in fired.settled)])
         return Step(
@@ -64,7 +64,7 @@ class StoredCalls:
     def _hint(self, endpoints: list[str], limit: int, dispatch: Dispatch) -> Step:
         now = clock.clock().now()
         if self.kind.parks:
-            in_turn(self.kind.due(endpoints, limit, self._leased.since(now)), now)
+            in_turn(self.kind.due(endpoints, limit, self._leased.since(now)), now, _known())
         hints = hint_due(self.kind, endpoints, limit, self._leased.since(now))
         for hint in hints:
             dispatch.hint(hint)
@@ -72,6 +72,11 @@ class StoredCalls:
         if not full:
             self._leased.raised(now, [])
         return Step(settled=len(hints), full=full)
+
+
+def _known() -> frozenset[str]:
+    committed, leased = known_endpoints()
+    return frozenset(committed + leased)
 
 
 def known_endpoints() -> tuple[list[str], list[str]]:
