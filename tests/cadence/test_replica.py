@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.db import OperationalError
 
 from shop.children import Child, end_all, manage, worker
 from tests.components.beacons.operations import glow
@@ -86,6 +87,20 @@ class TestOneProcess:
         self.turn(replica, toa_clock)
         self.turn(replica, toa_clock)
         assert lines() == [("failed", 1), ("made", 1)]
+
+    def test_a_line_that_cannot_be_written_is_no_reason_to_call_again(self, replica, toa_clock, monkeypatch):
+        def lost(*_):
+            raise OperationalError("the database is gone")
+
+        with monkeypatch.context() as patched:
+            patched.setattr("toa.cadence.boundaries.write_history", lost)
+            with pytest.raises(OperationalError):
+                self.turn(replica, toa_clock)
+        replica.turn(toa_clock.now + 1)
+        assert len(glow.CALLS) == 1
+        self.turn(replica, toa_clock)
+        assert len(glow.CALLS) == 2
+        assert lines() == [("made", 1)]
 
     def test_two_processes_have_two_keys_for_one_boundary(self, replica, toa_clock, monkeypatch):
         monkeypatch.setattr("toa.cadence.replica.os.getpid", lambda: 1)

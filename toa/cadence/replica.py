@@ -60,8 +60,14 @@ class Replica:
             pulse.cursor = grid_of(pulse).ordinal(now)
         elif reach(pulse, now, cause):
             begin(pulse, now, 0)
-            outcome, code = self._call()
-            settle(pulse, outcome, code, clock.clock().now(), cause)
+            called = grid_of(pulse).ordinal(now)
+            try:
+                outcome, code = self._call()
+                settle(pulse, outcome, code, clock.clock().now(), cause)
+            finally:
+                # A line that could not be written is no reason to call again.
+                pulse.cursor = max(pulse.cursor, called)
+                pulse.running = pulse.token = pulse.started_at = None
 
     def _goes_on(self) -> bool:
         pulse = self._pulse
