@@ -1,12 +1,14 @@
 """The manifest is the model: a changed property is a migration."""
 
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from django.apps.registry import Apps
-from django.db import models
+from django.db import connection, models
 from django.db.migrations.autodetector import MigrationAutodetector
+from django.db.migrations.questioner import MigrationQuestioner
 from django.db.migrations.state import ModelState, ProjectState
 
 from toa.manifests import registry
@@ -70,3 +72,71 @@ def test_M5_a_changed_property_writes_a_migration(package):
 def test_M5_an_unchanged_manifest_writes_none(package):
     assert operations(package(MANIFEST), package(MANIFEST)) == []
     assert operations(package(MANIFEST), package(MANIFEST + "# a comment\n")) == []
+
+
+class Changes:
+    """A table in the database that follows a manifest through its changes."""
+
+    def __init__(self, state):
+        self.state = state
+        with connection.schema_editor() as editor:
+            editor.create_model(self.model)
+
+    @property
+    def model(self):
+        return self.state.apps.get_model("evolving", "thing")
+
+    def to(self, after, *, renamed=False):
+        """Make the table as `makemigrations` and `migrate` would; returns the kinds of operations."""
+        questioner = MigrationQuestioner({"ask_rename": renamed}, specified_apps={"evolving"})
+        found = MigrationAutodetector(self.state, after, questioner)._detect_changes()
+        kinds = []
+        for migration in found.get("evolving", []):
+            for operation in migration.operations:
+                before, self.state = self.state, self.state.clone()
+                operation.state_forwards("evolving", self.state)
+                with connection.schema_editor() as editor:
+                    operation.database_forwards("evolving", editor, before, self.state)
+                kinds.append(type(operation).__name__)
+        return kinds
+
+
+@pytest.fixture
+def table(package, transactional_db):
+    """The table of MANIFEST, with one row in it, gone after the test."""
+    changes = Changes(package(MANIFEST))
+    changes.model.objects.create(name="first", count=3)
+    yield changes
+    with connection.schema_editor() as editor:
+        editor.delete_model(changes.model)
+
+
+def test_a_renamed_property_keeps_its_values(package, table):
+    assert table.to(package(MANIFEST.replace("count:", "number:")), renamed=True) == ["RenameField"]
+    assert table.model.objects.get().number == 3
+
+
+def test_a_new_required_property_has_the_value_of_the_blank_in_rows_that_are_there(package, table):
+    manifest = MANIFEST.replace("[name]", "[name, colour, price, tags]").replace(
+        "  properties:", '  blank: { colour: red, price: "1.50", tags: [] }\n  properties:'
+    )
+    more = "    colour: string\n    price: { type: number, format: decimal }\n    tags: array\n"
+    assert table.to(package(manifest + more)) == ["AddField"] * 3
+    row = table.model.objects.get()
+    assert (row.colour, row.price, row.tags, row.count) == ("red", Decimal("1.50"), [], 3)
+
+
+def test_a_changed_type_converts_what_is_there(package, table):
+    assert table.to(package(MANIFEST.replace("count: integer", "count: number"))) == ["AlterField"]
+    assert table.model.objects.get().count == 3.0
+    assert table.to(package(MANIFEST.replace("count: integer", "count: string"))) == ["AlterField"]
+    assert table.model.objects.get().count == "3"
+
+
+def test_a_property_that_becomes_required_takes_the_blank_where_it_was_null(package, table):
+    table.model.objects.create(name="second", count=None)
+    manifest = MANIFEST.replace("[name]", "[name, count]").replace(
+        "  properties:", "  blank: { count: 7 }\n  properties:"
+    )
+    assert table.to(package(manifest)) == ["AlterField"]
+    assert list(table.model.objects.order_by("name").values_list("count", flat=True)) == [3, 7]

@@ -81,7 +81,7 @@ def _fields(entity: EntitySpec) -> dict[str, models.Field[Any, Any]]:
     fields: dict[str, models.Field[Any, Any]] = {"id": key_field(entity.id)}
     for spec in entity.properties.values():
         if spec.name != "id":
-            fields[spec.field] = field_of(spec)
+            fields[spec.field] = field_of(spec, entity.blank.get(spec.name))
     for spec in entity.system.values():
         fields[spec.field] = system_field(spec)
     return fields

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django.db import models
+from django.db.models.fields import NOT_PROVIDED
 
+from toa.core.clock import to_datetime
 from toa.core.identity import uuid7
 from toa.core.specs import PropertySpec, PropertyType
 
@@ -86,12 +90,34 @@ _MAKERS: dict[PropertyType, Callable[[PropertySpec, dict[str, Any]], models.Fiel
 }
 
 
-def field_of(spec: PropertySpec) -> models.Field[Any, Any]:
-    """The Django field of a declared property. What is not required is nullable."""
+def field_of(spec: PropertySpec, blank: Any = None) -> models.Field[Any, Any]:
+    """The Django field of a declared property. What is not required is nullable.
+
+    `blank` is the property's value in a record before anything was written, as drafts hold it: rows that are there
+    when a required property is added get it, and so do rows that are made without operations.
+    """
     options: dict[str, Any] = {"null": spec.nullable, "blank": spec.nullable}
+    if blank is not None:
+        options["default"] = _default(spec, blank)
     if spec.description:
         options["help_text"] = spec.description
     return _MAKERS[spec.type](spec, options)
+
+
+def _default(spec: PropertySpec, value: Any) -> Any:
+    match spec.type:
+        case PropertyType.DECIMAL:
+            return Decimal(value)
+        case PropertyType.MOMENT:
+            return to_datetime(value)
+        case PropertyType.UUID:
+            return UUID(value)
+        case PropertyType.OBJECT | PropertyType.ARRAY:
+            # A migration can name these two; what is not empty is written by operations alone.
+            empty = dict if spec.type is PropertyType.OBJECT else list
+            return NOT_PROVIDED if value else empty
+        case _:
+            return value
 
 
 def key_field(spec: PropertySpec) -> models.Field[Any, Any]:

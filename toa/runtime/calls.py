@@ -14,6 +14,7 @@ from toa.core.calling import Call, fresh, refuses_chain
 from toa.core.draft import Draft
 from toa.core.error import Error
 from toa.core.identity import derive
+from toa.core.purity import watched
 from toa.core.query import KEYS as QUERY_KEYS
 from toa.core.specs import Concurrency, OperationType, Scope
 from toa.exceptions import Conflict, InvalidInput, NotAllowedHere, OutcomeUnknown, Refused
@@ -113,7 +114,8 @@ def observe(operation: Operation, request: Request, call: Call) -> Any:
 
 def compute(operation: Operation, request: Request, call: Call) -> Any:
     """Run a computation, which touches nothing."""
-    return _replied(operation, request.input, TransitionContext(operation, call))
+    with watched():
+        return _replied(operation, request.input, TransitionContext(operation, call))
 
 
 def perform(operation: Operation, request: Request, call: Call) -> Any:

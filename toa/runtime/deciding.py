@@ -17,6 +17,7 @@ from toa.core.criteria import matches
 from toa.core.deadlines import Reached, left_standing
 from toa.core.draft import Draft
 from toa.core.error import Error
+from toa.core.purity import watched
 from toa.core.query import Query
 from toa.core.record import as_record
 from toa.core.specs import OperationType, Scope
@@ -167,7 +168,7 @@ def _recheck(operation: Operation, query: Query, entries: list[Entry], now: int)
 
 def _run(operation: Operation, request: Request, entries: list[Entry], context: TransitionContext) -> Any:
     try:
-        with drawing():
+        with drawing(), watched():
             if operation.spec.type is OperationType.ASSIGNMENT:
                 reply = _assign(operation, request.input, entries[0].draft, context)
             elif operation.spec.scope is Scope.ENTRIES:

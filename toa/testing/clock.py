@@ -10,7 +10,9 @@ from toa.cadence.sources import horizon
 from toa.cadence.syncing import restart
 from toa.core.clock import ManualClock
 from toa.core.duration import format_duration, parse_duration
+from toa.core.purity import watching
 from toa.runtime import clock
+from toa.testing.purity import pure
 
 START = 1_767_614_400_000
 """Where the clock stands when a test begins: Monday 2026-01-05, 12:00 UTC, in epoch ms."""
@@ -69,9 +71,9 @@ class TestClock:
 
 @contextmanager
 def standing_clock(start: int = START) -> Iterator[TestClock]:
-    """Put a manual clock in force, with every pulse and schedule counting from its start."""
+    """Put a manual clock in force, with every pulse and schedule counting from its start, and the purity guard."""
     manual = ManualClock(start)
-    with clock.use(manual):
+    with clock.use(manual), watching(pure):
         restart(start)
         yield TestClock(manual)
 
