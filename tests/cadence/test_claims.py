@@ -70,7 +70,7 @@ def cheap(plan: Plan, looks: int, rows: int, index: str = "toa_delay_claim"):
     """One look is one descent of the index; each row that is found may be on a page of its own."""
     assert not plan.scanned("toa_delay"), plan.sql
     assert index in plan.indexes(), plan.sql
-    assert plan.buffers <= looks * FEW + rows * 3, (plan.buffers, plan.sql)
+    assert plan.buffers <= looks * FEW + rows * 6, (plan.buffers, plan.sql)
 
 
 @pytest.mark.django_db

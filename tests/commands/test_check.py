@@ -35,10 +35,10 @@ def test_errors_and_warnings_are_told_in_lines_and_counted(db, monkeypatch):
 
     assert code == 1
     assert said.splitlines() == [
-        "TOA_STORE_ORDERS_WINDW: no property is set by this variable;"
-        " did you mean 'TOA_STORE_ORDERS_WINDOW'? [toa.W103]",
         "settings.TOA['CADENCE']: no pulse or schedule is called 'store.orders.expires';"
         " did you mean 'store.orders.expire'? [toa.E106]",
+        "TOA_STORE_ORDERS_WINDW: no property is set by this variable;"
+        " did you mean 'TOA_STORE_ORDERS_WINDOW'? [toa.W103]",
         "1 error and 1 warning",
     ]
 

@@ -33,6 +33,8 @@ def run(options: Mapping[str, Any], console: Console) -> int:
     # Settings that do not hold may name no database; then the checks say so and ask none.
     databases = [] if list(problems_of_toa()) else [settings.alias()]
     found = [one for one in checks.run_checks(tags=[TAG], databases=databases) if not one.is_silenced()]
+    # Django runs checks in no order; people read the errors first, and two runs say the same.
+    found.sort(key=lambda one: (not one.is_serious(), as_line(one)))
     errors = sum(message.is_serious() for message in found)
     if console.as_json:
         console.document({"problems": [as_json(message) for message in found]})
