@@ -37,11 +37,11 @@ def main() -> None:
 
         from benchmarks.load import METERS, arm_now, clear, subjects
         from benchmarks.processes import beat_and_workers, running, wait
-        from toa.cadence import suspects
+        from toa.cadence.calls import suspects
+        from toa.cadence.calls.due import DELAYS, known_endpoints
         from toa.cadence.passes import BATCH, Collected, run_pass
         from toa.cadence.serving import serve
         from toa.cadence.sessions import prepare_session
-        from toa.cadence.stored import DELAYS, known_endpoints
         from toa.models import Delay
         from toa.runtime import bindings
         from toa.runtime.requests import prepare

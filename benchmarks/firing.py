@@ -21,7 +21,7 @@ def main() -> None:
     with database():
         from benchmarks.by_hand import django_loop, psycopg_loop
         from benchmarks.load import GAUGES, METERS, arm_now, clear, set_wise, subjects
-        from toa.cadence import suspects
+        from toa.cadence.calls import suspects
         from toa.cadence.passes import Collected, run_pass
         from toa.cadence.serving import serve
         from toa.cadence.sessions import prepare_session

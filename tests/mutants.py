@@ -40,26 +40,26 @@ MUTANTS = (
     ),
     Mutant(
         name="forgotten requeue",
-        module="toa/cadence/draining.py",
+        module="toa/cadence/deadlines/draining.py",
         sound='component.table.update(identity, {"CLOCK": None, "HELD": now})',
         broken='component.table.update(identity, {"CLOCK": None, "HELD": None})',
     ),
     Mutant(
         name="lost park",
-        module="toa/cadence/admitting.py",
+        module="toa/cadence/deadlines/admitting.py",
         sound="kind.postpone(live, None, live.attempt)",
         broken='settle(kind, live, Outcome.REFUSED, "PARKED", started, clock.clock().now())',
     ),
     Mutant(
         name="double reach",
-        module="toa/cadence/instances.py",
+        module="toa/cadence/deadlines/instances.py",
         sound='    write_history([line(component, state["id"], call, reached, Outcome.MADE, "", now)])',
         broken='    decide(operation, prepare(operation, None, {"id": state["id"]}), call, lock=Lock.SKIP)\n'
         '    write_history([line(component, state["id"], call, reached, Outcome.MADE, "", now)])',
     ),
     Mutant(
         name="drift",
-        module="toa/cadence/instances.py",
+        module="toa/cadence/deadlines/instances.py",
         sound="base=reached.moment",
         broken="base=clock.clock().now()",
     ),

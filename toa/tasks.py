@@ -16,9 +16,11 @@ from celery.signals import (
 )
 from django.db import connections
 
-from toa.cadence import replica, sources, suspects
+from toa.cadence import sources
+from toa.cadence.calls import suspects
 from toa.cadence.passes import perform, run_pass
 from toa.cadence.processes import Heartbeat, stands_down
+from toa.cadence.pulses import replica
 from toa.cadence.serving import serve
 from toa.cadence.sessions import prepare_session
 from toa.cadence.source import Hint

@@ -20,7 +20,7 @@ from tests.components.beacons.operations import ping
 from tests.together import together
 from toa.beat import CadenceScheduler, entries
 from toa.cadence import processes
-from toa.cadence.pulses import PULSES
+from toa.cadence.pulses.due import PULSES
 from toa.cadence.source import Hint
 from toa.cadence.tick import TICK
 from toa.core.clock import to_datetime

@@ -12,12 +12,13 @@ from django.db import connection, transaction
 import toa
 from tests.cadence.plans import Plan, plan_of, plans_of
 from tests.components.hazards.models import Hazard
-from toa.cadence import serving, suspects
-from toa.cadence.deadlines import DEADLINES
+from toa.cadence import serving
+from toa.cadence.calls import suspects
+from toa.cadence.calls.due import DELAYS, known_endpoints
+from toa.cadence.deadlines.due import DEADLINES
 from toa.cadence.looking import Lookout
 from toa.cadence.passes import Collected, run_pass
 from toa.cadence.sources import horizon, lower
-from toa.cadence.stored import DELAYS, known_endpoints
 from toa.core.clock import to_datetime
 from toa.models import Delay, History
 

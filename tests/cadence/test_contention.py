@@ -15,10 +15,11 @@ from tests.components.hazards.models import Hazard
 from tests.components.tallies.models import Tally
 from tests.orders.placing import configured, fill, order, place
 from tests.together import together
-from toa.cadence import serving, suspects
+from toa.cadence import serving
+from toa.cadence.calls import suspects
+from toa.cadence.calls.due import DELAYS
 from toa.cadence.passes import Collected, run_pass, run_until_idle
 from toa.cadence.processes import STAND_DOWN_MS, stands_down
-from toa.cadence.stored import DELAYS
 from toa.models import Delay, Failure, History, Outcome, Process
 from toa.runtime import clock
 from toa.runtime.clock import SystemClock

@@ -8,7 +8,7 @@ from django.db import connection
 import toa
 from tests.components.claims.models import Claim
 from tests.components.claims.operations import at_a
-from toa.cadence.failures import discard, retry
+from toa.cadence.actions.failures import discard, retry
 from toa.cadence.sources import horizon
 from toa.core.clock import to_datetime
 from toa.models import Delivery, Failure, History, Pulse, Revision

@@ -18,7 +18,7 @@ from tests.components.claims.models import Claim
 from tests.components.claims.operations import at_a
 from tests.components.tallies.models import Tally
 from tests.together import together
-from toa.cadence.failures import discard, retry
+from toa.cadence.actions.failures import discard, retry
 from toa.cadence.passes import Collected, run_pass
 from toa.core.clock import to_datetime, to_moment
 from toa.models import Delivery, Failure, History, Pulse, Revision

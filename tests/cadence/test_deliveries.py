@@ -4,7 +4,7 @@ import pytest
 
 import toa
 from tests.components.ledgers.models import Ledger
-from toa.cadence.failures import retry
+from toa.cadence.actions.failures import retry
 from toa.cadence.sources import horizon
 from toa.core.clock import to_datetime
 from toa.models import Delivery, Failure, History

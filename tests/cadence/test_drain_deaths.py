@@ -4,9 +4,9 @@ import pytest
 
 import toa
 from tests.components.claims.models import Claim
-from toa.cadence import suspects
-from toa.cadence.draining import _call
-from toa.cadence.failures import retry
+from toa.cadence.actions.failures import retry
+from toa.cadence.calls import suspects
+from toa.cadence.deadlines.draining import _call
 from toa.core.clock import to_datetime
 from toa.core.deadlines import Reached
 from toa.models import Failure, Process, Pulse, Schedule

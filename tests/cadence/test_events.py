@@ -11,9 +11,9 @@ from django.db import connection
 
 import toa
 from tests.components.claims.models import Claim
-from toa.cadence.deliveries import live, settled, show
-from toa.cadence.failures import discard
-from toa.cadence.replaying import replay
+from toa.cadence.actions.failures import discard
+from toa.cadence.actions.replaying import replay
+from toa.cadence.reports.deliveries import live, settled, show
 from toa.exceptions import Conflict, InvalidInput, InvalidQuery, NotFound
 from toa.models import Delay, Delivery, Failure, History
 

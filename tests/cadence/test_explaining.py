@@ -13,10 +13,10 @@ from django.test.utils import CaptureQueriesContext
 import toa
 from tests.components.beacons.models import Beacon
 from tests.components.claims.operations import at_a
-from toa.cadence import operating
-from toa.cadence.explaining import explain
-from toa.cadence.failures import discard
-from toa.cadence.telling import tell
+from toa.cadence.actions import operating
+from toa.cadence.actions.failures import discard
+from toa.cadence.explaining.gathering import explain
+from toa.cadence.explaining.telling import tell
 from toa.core.clock import to_datetime
 from toa.models import Delay, Delivery, Failure, Process, Pulse
 

@@ -12,7 +12,7 @@ from tests.components.claims.models import Claim
 from tests.components.claims.operations import at_a
 from tests.components.reminders.models import Reminder
 from toa import next_occurrence
-from toa.cadence.deadlines import DEADLINES
+from toa.cadence.deadlines.due import DEADLINES
 from toa.cadence.passes import Collected, run_pass
 from toa.core.clock import to_datetime, to_moment
 from toa.core.identity import uuid7

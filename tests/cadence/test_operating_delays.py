@@ -12,10 +12,10 @@ import toa
 from tests.components.tallies.models import Tally
 from tests.components.tallies.operations import add, errand, report
 from tests.together import WITHIN_S, together
-from toa.cadence import delays
-from toa.cadence.firing import fire
+from toa.cadence.actions import delays
+from toa.cadence.calls.due import DELAYS
+from toa.cadence.calls.firing import fire
 from toa.cadence.passes import Collected, run_pass
-from toa.cadence.stored import DELAYS
 from toa.core.clock import to_datetime, to_moment
 from toa.exceptions import Conflict, InvalidInput, LeaseLost, NotFound
 from toa.models import Delay, History, Pulse, Schedule

@@ -11,7 +11,8 @@ from tests.components.tallies.models import Tally
 from tests.components.tallies.operations import report
 from tests.deploying import deployed
 from tests.together import together
-from toa.cadence import failed, failures
+from toa.cadence.actions import failures
+from toa.cadence.reports import failed
 from toa.core.clock import to_datetime
 from toa.exceptions import NotFound
 from toa.models import Delay, Delivery, Failure, History, Pulse, Schedule

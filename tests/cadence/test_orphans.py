@@ -11,12 +11,13 @@ import toa
 from tests.components.tallies.models import Tally
 from tests.components.tallies.operations import report
 from tests.deploying import deployed
-from toa.cadence import endpoints, failures
-from toa.cadence.orphans import EVERY_MS, RETIRED_MS, UNKNOWN_MS
+from toa.cadence.actions import failures
+from toa.cadence.calls import endpoints
+from toa.cadence.calls.due import DELAYS, known_endpoints
+from toa.cadence.calls.orphans import EVERY_MS, RETIRED_MS, UNKNOWN_MS
 from toa.cadence.passes import Collected, run_pass
 from toa.cadence.source import BACKSTOP_MS
 from toa.cadence.sources import ORPHANS, horizon
-from toa.cadence.stored import DELAYS, known_endpoints
 from toa.cadence.syncing import sync
 from toa.core.clock import to_datetime
 from toa.models import Component, Delay, Delivery, Failure, History, Pulse, Schedule

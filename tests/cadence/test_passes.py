@@ -4,7 +4,7 @@ import pytest
 
 import toa
 from tests.components.tallies.models import Tally
-from toa.cadence import firing, settling
+from toa.cadence.calls import firing, settling
 from toa.models import Delay, History
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ def test_a_call_that_cannot_be_settled_does_not_hold_up_the_others(toa_clock, mo
 
     with monkeypatch.context() as broken:
         broken.setattr(firing, "settle_error", unsettled)
-        broken.setattr("toa.cadence.batches.settle_error", unsettled)
+        broken.setattr("toa.cadence.calls.batches.settle_error", unsettled)
         with pytest.raises(RuntimeError, match="still not idle"):
             toa_clock.run_until_idle(limit=3)
     assert Tally.objects.get(id=tallies[1]).count == 3

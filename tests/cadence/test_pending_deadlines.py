@@ -11,7 +11,7 @@ from django.db import connection
 import toa
 from tests.components.claims.models import Claim
 from tests.components.claims.operations import at_a
-from toa.cadence.pending import ORDER, pending
+from toa.cadence.reports.pending import ORDER, pending
 from toa.core.clock import to_datetime
 from toa.core.cursor import encode_cursor
 from toa.core.identity import uuid7

@@ -10,9 +10,11 @@ from django.db import connection
 import toa
 from tests.components.hazards.models import Hazard
 from tests.nodes import node, one_pass
-from toa.cadence import deadlines, guarding, sessions
+from toa.cadence import sessions
+from toa.cadence.calls import guarding
+from toa.cadence.calls.settling import DIED
+from toa.cadence.deadlines import due as deadlines
 from toa.cadence.passes import Collected, perform, run_pass
-from toa.cadence.settling import DIED
 from toa.cadence.source import Hint
 from toa.models import Delay, Failure, History, Process
 

@@ -4,7 +4,7 @@ import pytest
 
 import toa
 from tests.components.claims.models import Claim
-from toa.cadence.pruning import prune
+from toa.cadence.actions.pruning import prune
 from toa.core.identity import uuid7
 from toa.models import Revision
 

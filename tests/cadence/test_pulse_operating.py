@@ -7,9 +7,9 @@ import pytest
 from django.db import connections
 
 from tests.components.beacons.operations import ping
-from toa.cadence import operating
+from toa.cadence.actions import operating
 from toa.cadence.passes import Collected, perform, run_pass
-from toa.cadence.pulses import PULSES
+from toa.cadence.pulses.due import PULSES
 from toa.cadence.syncing import sync
 from toa.core.clock import to_datetime, to_moment
 from toa.models import History, Pulse

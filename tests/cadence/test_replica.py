@@ -9,9 +9,9 @@ from django.db import OperationalError
 
 from shop.children import Child, end_all, manage, worker
 from tests.components.beacons.operations import glow
-from toa.cadence import operating
+from toa.cadence.actions import operating
 from toa.cadence.declared import in_force
-from toa.cadence.replica import Replica
+from toa.cadence.pulses.replica import Replica
 from toa.cadence.sources import horizon
 from toa.core.clock import to_datetime
 from toa.models import History, Pulse
@@ -93,7 +93,7 @@ class TestOneProcess:
             raise OperationalError("the database is gone")
 
         with monkeypatch.context() as patched:
-            patched.setattr("toa.cadence.boundaries.write_history", lost)
+            patched.setattr("toa.cadence.pulses.boundaries.write_history", lost)
             with pytest.raises(OperationalError):
                 self.turn(replica, toa_clock)
         replica.turn(toa_clock.now + 1)
@@ -103,7 +103,7 @@ class TestOneProcess:
         assert lines() == [("made", 1)]
 
     def test_two_processes_have_two_keys_for_one_boundary(self, replica, toa_clock, monkeypatch):
-        monkeypatch.setattr("toa.cadence.replica.os.getpid", lambda: 1)
+        monkeypatch.setattr("toa.cadence.pulses.replica.os.getpid", lambda: 1)
         (declared,) = (one for one in in_force().pulses if one.endpoint == GLOW)
         other = Replica(declared, toa_clock.now)
         self.turn(replica, toa_clock)

@@ -13,8 +13,9 @@ from django.db.migrations.state import ModelState, ProjectState
 
 from tests.components.claims.models import Claim
 from tests.components.claims.operations import at_a
-from toa.cadence import indexed, serving
-from toa.cadence.deadlines import components, looks
+from toa.cadence import serving
+from toa.cadence.deadlines import indexed
+from toa.cadence.deadlines.due import components, looks
 from toa.cadence.sources import horizon
 from toa.checks.deadlines import check_indexes
 from toa.checks.models import check_models

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cadence.calendar import DAY, HOUR, MINUTE, NOTE, SECOND, STAMP
 from tests.components.almanacs.operations import note
-from toa.cadence import operating
+from toa.cadence.actions import operating
 from toa.cadence.passes import Collected, perform, run_pass
 from toa.cadence.syncing import sync
 from toa.core.clock import to_datetime, to_moment

@@ -11,9 +11,9 @@ import toa
 from tests.cadence.calendar import HOUR, SECOND, STAMP
 from tests.components.almanacs.models import Almanac
 from tests.components.almanacs.operations import note
-from toa.cadence import operating
+from toa.cadence.actions import operating
 from toa.cadence.passes import Collected, perform
-from toa.cadence.schedules import SCHEDULES
+from toa.cadence.schedules.due import SCHEDULES
 from toa.core.clock import to_moment
 from toa.models import Failure, History, Schedule, ScheduledCall
 

@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 
 from tests.cadence.calendar import EXACT, HOUR, NOTE, STAMP
-from toa.cadence.occurring import find_sql
-from toa.cadence.schedules import SCHEDULES
+from toa.cadence.schedules.due import SCHEDULES
+from toa.cadence.schedules.occurring import find_sql
 from toa.core.clock import to_datetime
 from toa.models import Schedule
 

@@ -6,9 +6,9 @@ from django.db import connection
 import toa
 from tests.cadence.calendar import HOUR, MINUTE, STAMP
 from tests.components.almanacs.models import Almanac
-from toa.cadence import operating
-from toa.cadence.occurring import reach
+from toa.cadence.actions import operating
 from toa.cadence.passes import Collected, run_pass
+from toa.cadence.schedules.occurring import reach
 from toa.core.clock import to_datetime, to_moment
 from toa.models import Failure, History, Schedule, ScheduledCall
 from toa.runtime import bindings

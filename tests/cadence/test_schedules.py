@@ -7,7 +7,7 @@ import pytest
 import toa
 from tests.cadence.calendar import DAY, EXACT, HOUR, MINUTE, SECOND
 from tests.components.almanacs.operations import exact, note
-from toa.cadence.failures import retry
+from toa.cadence.actions.failures import retry
 from toa.cadence.passes import Collected, perform, run_pass
 from toa.cadence.sources import horizon
 from toa.core.clock import to_moment

@@ -10,9 +10,9 @@ import toa
 from tests.components.ledgers.models import Ledger
 from tests.components.seats.models import Seat
 from tests.components.tallies.models import Tally
-from toa.cadence import guarding
+from toa.cadence.calls import guarding
+from toa.cadence.calls.due import DELAYS
 from toa.cadence.passes import Collected, run_pass
-from toa.cadence.stored import DELAYS
 from toa.models import Delay, Delivery, Failure, History, Revision
 from toa.testing.crashes import COMMIT, crash, everywhere
 

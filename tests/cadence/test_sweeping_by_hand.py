@@ -5,8 +5,8 @@ import pytest
 import toa
 from tests.components.beacons.models import Beacon
 from tests.components.beacons.operations import ping
+from toa.cadence.actions.sweeping_by_hand import find_sweep, rounds
 from toa.cadence.passes import Collected, perform, run_pass
-from toa.cadence.sweeping_by_hand import find_sweep, rounds
 from toa.core.clock import to_datetime, to_moment
 from toa.exceptions import Conflict, NotFound, Refused
 from toa.models import History, Outcome, Pulse

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toa.cadence import wording
+from toa.cadence.schedules import wording
 
 
 @pytest.fixture(autouse=True)

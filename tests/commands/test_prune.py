@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 import toa as api
 from tests.commands.saying import toa
-from toa.cadence.pruning import STEP, prune
+from toa.cadence.actions.pruning import STEP, prune
 from toa.core.clock import to_datetime
 from toa.models import Delay, Failure, History, Lock, Once
 

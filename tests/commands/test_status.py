@@ -13,9 +13,9 @@ import toa as api
 from tests.commands.saying import toa
 from tests.components.tallies.operations import report
 from toa import tasks
-from toa.cadence import backlog, health, status
 from toa.cadence.passes import Collected, run_pass
 from toa.cadence.processes import ALIVE_MS, Heartbeat
+from toa.cadence.reports import backlog, health, status
 from toa.core.clock import to_datetime
 from toa.models import Delay, Delivery, Failure, History, Process, Pulse, Schedule
 from toa.runtime import bindings

@@ -11,10 +11,10 @@ from tests.components.almanacs.models import Almanac
 from tests.components.almanacs.operations import note
 from tests.components.beacons.models import Beacon
 from tests.components.beacons.operations import ping
-from toa.cadence import operating
+from toa.cadence.actions import operating
 from toa.cadence.passes import Collected, perform
-from toa.cadence.pulses import PULSES
-from toa.cadence.schedules import SCHEDULES
+from toa.cadence.pulses.due import PULSES
+from toa.cadence.schedules.due import SCHEDULES
 from toa.core.clock import to_datetime, to_moment
 from toa.models import Failure, History, Pulse, Schedule, ScheduledCall
 from toa.testing.crashes import everywhere

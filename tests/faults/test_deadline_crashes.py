@@ -5,9 +5,9 @@ import pytest
 import toa
 from tests.components.claims.models import Claim
 from tests.components.claims.operations import at_a
-from toa.cadence.draining import drain
-from toa.cadence.failures import discard, retry
-from toa.cadence.instances import reach
+from toa.cadence.actions.failures import discard, retry
+from toa.cadence.deadlines.draining import drain
+from toa.cadence.deadlines.instances import reach
 from toa.core.clock import to_datetime
 from toa.models import Delivery, Failure, History, Pulse, Revision
 from toa.runtime import bindings

@@ -20,10 +20,10 @@ from tests.components.hazards.models import Hazard
 from tests.components.ledgers.models import Ledger
 from tests.components.tallies.models import Tally
 from tests.components.tallies.operations import report
-from toa.cadence import failures
-from toa.cadence.leases import renew
+from toa.cadence.actions import failures
+from toa.cadence.calls.due import DELAYS
+from toa.cadence.calls.leases import renew
 from toa.cadence.passes import Collected, perform, run_pass
-from toa.cadence.stored import DELAYS
 from toa.core.calling import Lease
 from toa.models import Delay, Delivery, Failure, History, Revision
 from toa.testing.crashes import everywhere

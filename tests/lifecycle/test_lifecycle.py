@@ -8,8 +8,8 @@ from django.test import override_settings
 import toa
 from store.lifecycle.models import Process
 from tests.orders.placing import fill, order, place, stock
-from toa.cadence.explaining import explain
-from toa.cadence.telling import tell
+from toa.cadence.explaining.gathering import explain
+from toa.cadence.explaining.telling import tell
 from toa.core.clock import to_datetime
 from toa.models import Delay, Delivery, Failure, Pulse, Revision
 from toa.runtime import bindings

@@ -13,8 +13,8 @@ from store.reports.models import Report
 from store.reports.operations import weekly
 from store.reports.weeks import week_before
 from tests.orders.placing import fill, place
-from toa.cadence import operating
-from toa.cadence.standing import find
+from toa.cadence.actions import operating
+from toa.cadence.reports.standing import find
 from toa.core.clock import to_datetime, to_moment
 from toa.models import History, Pulse, Schedule
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission, User
 import toa
 from tests.rest.calling import ABSENT, Api
 from tests.rest.conftest import api_of
-from toa.cadence.deliveries import ORDER
+from toa.cadence.reports.deliveries import ORDER
 from toa.core.cursor import encode_cursor
 from toa.models import Delay, Delivery, Failure, Pulse, Schedule
 from toa.rest.clock_actions import ACTIONS

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from toa.admin.listing import now_expression
-from toa.cadence.stored import known_endpoints
+from toa.cadence.calls.due import known_endpoints
 from toa.manifests import registry
 from toa.models import Component, Outcome
 from toa.runtime import settings

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.db import connections
 
-from toa.cadence.deadlines import DEADLINES
-from toa.cadence.orphans import Orphans
-from toa.cadence.pulses import PULSES
-from toa.cadence.schedules import SCHEDULES
+from toa.cadence.calls.due import DELAYS, DELIVERIES
+from toa.cadence.calls.orphans import Orphans
+from toa.cadence.deadlines.due import DEADLINES
+from toa.cadence.pulses.due import PULSES
+from toa.cadence.schedules.due import SCHEDULES
 from toa.cadence.source import Source
-from toa.cadence.stored import DELAYS, DELIVERIES
 from toa.core.clock import to_moment
 from toa.exceptions import UnknownEndpoint
 from toa.runtime import clock, settings

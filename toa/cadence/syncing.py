@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 
 from django.db import connections, transaction
 
-from toa.cadence.pulse_rows import load_pulses, restart_pulses
-from toa.cadence.schedule_rows import load_schedules, restart_schedules
+from toa.cadence.pulses.rows import load_pulses, restart_pulses
+from toa.cadence.schedules.rows import load_schedules, restart_schedules
 from toa.core.clock import to_datetime
 from toa.core.identity import digest, jsonable
 from toa.core.specs import ComponentSpec

@@ -9,8 +9,8 @@ from django.apps import AppConfig
 from django.core import checks
 from django.db import Error, connections
 
-from toa.cadence.deadlines import components
-from toa.cadence.indexed import lacking
+from toa.cadence.deadlines.due import components
+from toa.cadence.deadlines.indexed import lacking
 from toa.checks.ids import UNINDEXED
 from toa.checks.settings import problems_of_toa
 from toa.runtime import settings

@@ -6,9 +6,9 @@ import json
 from typing import Any
 from uuid import UUID
 
-from toa.cadence import armed
-from toa.cadence.health import roughly
-from toa.cadence.telling import when
+from toa.cadence.explaining.telling import when
+from toa.cadence.reports import armed
+from toa.cadence.reports.health import roughly
 from toa.core.clock import to_moment
 from toa.core.duration import format_duration
 from toa.management.console import Console

@@ -10,12 +10,13 @@ from types import FrameType
 
 from django.db import Error, close_old_connections, connections
 
-from toa.cadence import replica, suspects
+from toa.cadence.calls import suspects
 from toa.cadence.listening import Listener
 from toa.cadence.looking import Lookout
 from toa.cadence.pacing import Pacer
 from toa.cadence.passes import perform, run_pass
 from toa.cadence.processes import Heartbeat, stands_down
+from toa.cadence.pulses import replica
 from toa.cadence.serving import serve
 from toa.cadence.sessions import prepare_session
 from toa.cadence.source import BACKSTOP_MS, TICK_LEAST_MS, Hint

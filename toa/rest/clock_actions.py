@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toa.cadence import delays, failures, operating, replaying
+from toa.cadence.actions import delays, failures, operating, replaying
 from toa.core.specs import Schema
 from toa.exceptions import InvalidDuration, InvalidInput, InvalidMoment, NotFound
 from toa.manifests.schemas import compile_schema

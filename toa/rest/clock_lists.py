@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import UUID
 
-from toa.cadence import armed, deliveries, failed, failures, pending, standing
+from toa.cadence.actions import failures
+from toa.cadence.reports import armed, deliveries, failed, pending, standing
 from toa.core.clock import to_moment
 from toa.core.duration import parse_duration
 from toa.exceptions import InvalidDuration, InvalidQuery, NotFound

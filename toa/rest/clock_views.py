@@ -12,7 +12,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ComponentRegistry
 from rest_framework.request import Request
 
-from toa.cadence import health, reporting, status
+from toa.cadence.reports import health, reporting, status
 from toa.exceptions import InvalidInput, InvalidQuery, ToaError
 from toa.manifests.schemas import compile_schema
 from toa.rest.clock_actions import ACTIONS, Action

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from toa.cadence import operating
-from toa.cadence.standing import find
+from toa.cadence.actions import operating
+from toa.cadence.reports.standing import find
 from toa.exceptions import NotFound
 from toa.management.console import Console
 from toa.management.verbs import DONE, NO, json_option

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from toa.cadence.pending import PendingDeadline, pending
-from toa.cadence.telling import when
+from toa.cadence.explaining.telling import when
+from toa.cadence.reports.pending import PendingDeadline, pending
 from toa.core.duration import format_duration, parse_duration
 from toa.exceptions import InvalidDuration, InvalidQuery, UnknownEndpoint
 from toa.management.console import Console

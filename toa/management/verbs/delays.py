@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from toa.cadence import armed, delays
-from toa.cadence.telling import when
+from toa.cadence.actions import delays
+from toa.cadence.explaining.telling import when
+from toa.cadence.reports import armed
 from toa.core.clock import to_moment
 from toa.management.calls import as_data, show
 from toa.management.console import Console

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.core.management.base import CommandError
 
-from toa.cadence.deliveries import STATES, live, settled, show
-from toa.cadence.replaying import replay
-from toa.cadence.telling import when
+from toa.cadence.actions.replaying import replay
+from toa.cadence.explaining.telling import when
+from toa.cadence.reports.deliveries import STATES, live, settled, show
 from toa.exceptions import CallError, UnknownEndpoint
 from toa.management.console import Console
 from toa.management.verbs import DONE, json_option

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from toa.cadence.explaining import explain
-from toa.cadence.telling import tell
+from toa.cadence.explaining.gathering import explain
+from toa.cadence.explaining.telling import tell
 from toa.exceptions import InvalidQuery, UnknownEndpoint
 from toa.management.console import Console
 from toa.management.verbs import DONE, NO, json_option

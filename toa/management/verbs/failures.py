@@ -11,9 +11,10 @@ from uuid import UUID
 
 from django.core.management.base import CommandError
 
-from toa.cadence import failed, failures
-from toa.cadence.armed import PAGE
-from toa.cadence.telling import when
+from toa.cadence.actions import failures
+from toa.cadence.explaining.telling import when
+from toa.cadence.reports import failed
+from toa.cadence.reports.armed import PAGE
 from toa.core.clock import to_moment
 from toa.management.console import Console
 from toa.management.deciding import decide

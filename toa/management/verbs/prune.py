@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from toa.cadence.pruning import history_days, prune
+from toa.cadence.actions.pruning import history_days, prune
 from toa.management.console import Console
 from toa.management.reading import positive
 from toa.management.verbs import DONE, json_option

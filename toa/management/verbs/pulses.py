@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from toa.cadence.standing import PulseStanding, pulses
-from toa.cadence.telling import when
+from toa.cadence.explaining.telling import when
+from toa.cadence.reports.standing import PulseStanding, pulses
 from toa.core.duration import format_duration
 from toa.management.console import Console
 from toa.management.verbs import DONE, _acting, json_option

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from toa.cadence.standing import Coming, ScheduleStanding, coming, schedules
-from toa.cadence.telling import when
+from toa.cadence.explaining.telling import when
+from toa.cadence.reports.standing import Coming, ScheduleStanding, coming, schedules
 from toa.core.clock import to_datetime
 from toa.exceptions import InvalidSchedule, InvalidZone
 from toa.management.console import Console

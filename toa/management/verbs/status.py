@@ -8,10 +8,10 @@ from typing import Any
 
 from django.db import OperationalError, ProgrammingError
 
-from toa.cadence import reporting
-from toa.cadence.health import Health, Level, judge, roughly
-from toa.cadence.status import OrphanStatus, SourceStatus, Status, read
-from toa.cadence.telling import when
+from toa.cadence.explaining.telling import when
+from toa.cadence.reports import reporting
+from toa.cadence.reports.health import Health, Level, judge, roughly
+from toa.cadence.reports.status import OrphanStatus, SourceStatus, Status, read
 from toa.core.clock import to_moment
 from toa.core.duration import format_duration
 from toa.management.console import Console

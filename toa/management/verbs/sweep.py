@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from toa.cadence.sweeping_by_hand import find_sweep, rounds, would_call
+from toa.cadence.actions.sweeping_by_hand import find_sweep, rounds, would_call
 from toa.exceptions import CallError
 from toa.management.console import Console
 from toa.management.verbs import DONE, NO, json_option

@@ -1,0 +1,1 @@
+"""What a person does about work on the clock: each action under its permission, and told in the log."""

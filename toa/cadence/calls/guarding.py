@@ -1,0 +1,110 @@
+"""Firing a batch so that no call can hold up the others: with limits on time, and evidence against what kills."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError, transaction
+
+from toa.cadence.calls.batches import by_component, divided, fire_set
+from toa.cadence.calls.firing import fire
+from toa.cadence.calls.live import Kind, Live
+from toa.cadence.calls.settling import DIED, strike
+from toa.cadence.calls.suspects import Docket
+from toa.cadence.source import BACKSTOP_MS
+from toa.core.allowance import Allowance, allowing
+from toa.runtime import clock, settings
+
+logger = logging.getLogger("toa.cadence")
+
+FUNCTION_MS = 2_000
+"""How long one function may take in a pass."""
+FUNCTIONS_MS = 100
+"""How long the functions of one step may take together before the rest is left to the next pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """What became of a batch."""
+
+    settled: frozenset[UUID]
+    left: int
+    """How many were not reached."""
+
+
+def fire_all(kind: Kind, found: Sequence[Live], docket: Docket | None) -> Fired:
+    """Fire what was found, oldest first: in sets where that is possible, else one by one.
+
+    What has a strike, or stands accused of one, comes last and alone: the good ones are on time within the pass.
+    Without a docket nothing is written down about what is being run: for tests, which run in one process.
+    """
+    accused = docket.accused([live.id for live in found]) if docket is not None else set()
+    suspect = [live for live in found if live.id in accused or live.strikes]
+    good = [live for live in found if live.id not in accused and not live.strikes]
+    settled: set[UUID] = set()
+    reached: set[UUID] = set()
+    with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
+        for live in [*_in_sets(kind, good, docket, allowance, settled, reached), *suspect]:
+            if allowance.used_up:
+                break
+            reached.add(live.id)
+            if _guarded(kind, live, docket, live.id in accused):
+                settled.add(live.id)
+    return Fired(frozenset(settled), len(found) - len(reached | settled))
+
+
+def _in_sets(
+    kind: Kind,
+    good: Sequence[Live],
+    docket: Docket | None,
+    allowance: Allowance,
+    settled: set[UUID],
+    reached: set[UUID],
+) -> list[Live]:
+    """Fire what can be fired in sets; returns what is to be fired alone, in order.
+
+    A set of one is no set. What a set passed over because it was held is left to the next pass, and fired alone, with
+    patience, once it is a second late.
+    """
+    if not settings.get("SETWISE"):
+        return list(good)
+    now = clock.clock().now()
+    fitting, alone = divided(good)
+    for component, lives in by_component(fitting):
+        if allowance.used_up:
+            break
+        if len(lives) == 1:
+            alone += lives
+            continue
+        fired = fire_set(kind, component, lives, docket, allowance)
+        settled |= fired.settled
+        reached |= {live.id for live in fired.held}
+        alone += fired.alone + [live for live in fired.held if now - live.wake >= BACKSTOP_MS]
+    return sorted(alone, key=lambda live: (live.wake, live.id))
+
+
+def _guarded(kind: Kind, live: Live, docket: Docket | None, accused: bool) -> bool:
+    try:
+        if docket is not None and accused and _convicted(kind, live, docket):
+            return True
+        return fire(kind, live, docket)
+    except (OperationalError, InterfaceError):
+        raise  # without the database there is no pass
+    except Exception:
+        # What went wrong could not even be recorded. The call stays due, and the others have their turn.
+        logger.exception("%s could not be settled", live.endpoint, extra={"action": "not_settled", "call": live.id.hex})
+        return False
+
+
+def _convicted(kind: Kind, live: Live, docket: Docket) -> bool:
+    """Count the strike of a call whose process died running it; true where it is a failure now."""
+    now = clock.clock().now()
+    with transaction.atomic(using=settings.alias()):
+        # Its row is free, and still somebody's docket names it: that process is gone.
+        if not kind.claim(live) or not docket.accused([live.id]):
+            return False
+        docket.acquit(live.id)
+        return strike(kind, live, DIED, now, now)

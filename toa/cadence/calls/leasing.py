@@ -1,0 +1,88 @@
+"""Running a stored effect under a lease: claim, run with no transaction open, settle if the token still holds."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from uuid import uuid4
+
+from django.db import transaction
+
+from toa.cadence.calls.firing import NOT_FOUND, call_of, check_chain, expired
+from toa.cadence.calls.leases import running
+from toa.cadence.calls.live import Kind, Live
+from toa.cadence.calls.settling import DIED, STRIKES, fail, settle, settle_error, settle_reply
+from toa.cadence.processes import most_at_once
+from toa.cadence.source import BACKSTOP_MS, Hint
+from toa.core.calling import Lease
+from toa.core.error import Error
+from toa.exceptions import LeaseLost, NotFound
+from toa.models import Outcome
+from toa.runtime import bindings, clock, settings
+from toa.runtime.calls import perform
+from toa.runtime.requests import prepare, split
+
+logger = logging.getLogger("toa.cadence")
+
+
+def hint_due(kind: Kind, endpoints: list[str], limit: int, since: int | None) -> list[Hint]:
+    """Move due effects on by the backstop and give a hint for each; those that struck out become failures."""
+    if not endpoints:
+        return []
+    now = clock.clock().now()
+    hints = []
+    with transaction.atomic(using=settings.alias()):
+        for live in kind.push(endpoints, now + BACKSTOP_MS, limit, since):
+            if live.strikes >= STRIKES:
+                fail(kind, live, DIED, "", live.due, now)
+            else:
+                hints.append(Hint(kind.name, live.endpoint))
+    return hints
+
+
+def run_next(kind: Kind, endpoint: str, *, renew: bool) -> bool:
+    """Claim the oldest waiting call of the endpoint and run it; false where there is none."""
+    operation = bindings.operation(endpoint)
+    now = clock.clock().now()
+    if kind.leased(endpoint) >= most_at_once():
+        return False  # it is hinted again in a second, and by each that ends before
+    with transaction.atomic(using=settings.alias()):
+        live = kind.lease(endpoint, uuid4(), now, now + operation.spec.lease_ms, BACKSTOP_MS)
+        if live is None:
+            return False
+        if expired(live, now):
+            settle(kind, live, Outcome.EXPIRED, "overdue", now, now)
+            return True
+    assert live.token is not None
+    lease = Lease(table=kind.table, id=live.id, token=live.token)
+    reply: object = None
+    failed: Exception | None = None
+    try:
+        with running(lease, operation.spec, renewing=renew):
+            check_chain(live)
+            request = prepare(operation, *split(live.request))
+            reply = perform(operation, request, replace(call_of(live), lease=lease))
+    except NotFound:
+        reply = Error(NOT_FOUND)
+    except Exception as error:
+        failed = error
+    finish(kind, live, reply, failed, now)
+    return True
+
+
+def finish(kind: Kind, live: Live, reply: object, failed: Exception | None, started: int) -> None:
+    """Settle a leased call; one whose token was withdrawn or passed on is left to whoever has it."""
+    if isinstance(failed, LeaseLost):
+        logger.warning("%s lost its lease", live.endpoint, extra={"action": "lease_lost", "call": live.id.hex})
+        return
+    operation = bindings.operation(live.endpoint).spec
+    now = clock.clock().now()
+    with transaction.atomic(using=settings.alias()):
+        if not kind.hold(live):
+            logger.warning(
+                "%s ended without its lease", live.endpoint, extra={"action": "lease_lost", "call": live.id.hex}
+            )
+        elif failed is not None:
+            settle_error(kind, live, failed, operation, started, now)
+        else:
+            settle_reply(kind, live, reply, started, now)

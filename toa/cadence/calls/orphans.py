@@ -1,0 +1,180 @@
+"""Stored calls of endpoints that this code does not know.
+
+Two kinds of code leave them. A deploy that retires an operation leaves its calls without anybody to make them: ten
+minutes later, when the last old process is gone, they become failures. A newer release stores calls that older code,
+still running beside it, has never heard of: they are left for it, and become failures only after fourteen days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from toa.cadence.calls import endpoints
+from toa.cadence.calls.due import known_endpoints
+from toa.cadence.calls.live import Kind
+from toa.cadence.calls.settling import fail
+from toa.cadence.source import BACKSTOP_MS, Dispatch, Step
+from toa.core.clock import to_datetime, to_moment
+from toa.core.duration import DAY_MS, MINUTE_MS, SECOND_MS, format_duration
+from toa.models import Component
+from toa.runtime import clock, settings
+from toa.runtime.clock import SystemClock
+
+RETIRED_MS = 10 * MINUTE_MS
+"""How long the due calls of a retired operation wait, for processes that still have it."""
+UNKNOWN_MS = 14 * DAY_MS
+"""How long the due calls of an endpoint that was never seen wait, for code that has it."""
+BATCH = 100
+"""Calls that one step turns into failures at most: whoever wants to cancel one of them waits for no longer."""
+EVERY_MS = 10 * SECOND_MS
+"""How often a process looks for orphans while it finds none that is past its time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orphan:
+    """An endpoint with stored calls that this code cannot make. Moments are epoch ms."""
+
+    kind: Kind
+    endpoint: str
+    oldest: int
+    """When its oldest call woke, or will wake."""
+    retired: int | None
+    """Since when a sync has the operation as retired; null: no sync says so."""
+
+    @property
+    def patience_ms(self) -> int:
+        """How long its calls wait."""
+        return UNKNOWN_MS if self.retired is None else RETIRED_MS
+
+    @property
+    def fails_at(self) -> int:
+        """When its oldest call becomes a failure."""
+        return max(self.oldest, self.retired or 0) + self.patience_ms
+
+    @property
+    def reason(self) -> str:
+        """Why nobody makes its calls."""
+        if self.retired is not None:
+            return f"the operation was retired at {to_datetime(self.retired):%Y-%m-%d %H:%M:%S} UTC"
+        return "no code that runs here knows the operation"
+
+
+class Orphans:
+    """The calls nobody makes, as a source of due work: what is due is that they become failures."""
+
+    name = "orphan"
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self.kinds = tuple(kinds)
+        self._looks = _Rhythm()
+        self._steps = _Rhythm()
+
+    def found(self) -> list[Orphan]:
+        """Every endpoint that has calls stored which this code cannot make. One look for each table, whatever it
+        holds."""
+        committed, leased = known_endpoints()
+        found = [
+            (kind, endpoint, to_moment(oldest))
+            for kind in self.kinds
+            for endpoint, oldest in endpoints.unknown(kind, committed + leased)
+        ]
+        retired = _retired({endpoint for _, endpoint, _ in found})
+        return [
+            Orphan(kind=kind, endpoint=endpoint, oldest=oldest, retired=retired.get(endpoint))
+            for kind, endpoint, oldest in found
+        ]
+
+    def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
+        moments: list[Any] = [None, None, None]
+        if self._looks.open() and (found := self.found()):
+            now = clock.database_now()
+            first = min(orphan.fails_at for orphan in found)
+            # What is past its time is due now: its own moment may lie far behind, where nobody looks any more.
+            moments = [now, now, None] if first <= now else [None, None, first]
+            if first <= now:
+                self._looks.hasten()
+        places = [None if moment is None else to_datetime(moment) for moment in moments]
+        return "SELECT %s::timestamptz AS due, %s::timestamptz AS newest, %s::timestamptz AS coming", places
+
+    def lower(self, moment: int) -> None:
+        """Orphans are always looked at from the beginning."""
+
+    def step(self, limit: int, dispatch: Dispatch) -> Step:
+        """Turn up to `limit` calls that waited long enough into failures."""
+        if not self._steps.open():
+            return Step()
+        settled, most = 0, min(limit, BATCH)
+        for orphan in self.found():
+            if settled < most:
+                settled += _fail(orphan, most - settled)
+        full = settled >= most
+        if settled:
+            self._steps.hasten()
+        if full:
+            dispatch.more()
+        return Step(settled=settled, full=full)
+
+    def waiting(self, endpoint: str) -> bool:
+        """Nothing of an orphan is ever run."""
+        return False
+
+    def perform(self, endpoint: str, *, renew: bool) -> bool:
+        """Nothing of an orphan is ever run."""
+        return False
+
+
+class _Rhythm:
+    """Looks of one process: at most one in ten seconds, and one a second while there is something to do.
+
+    By a clock that a test sets every look is made: between two of them nothing passes.
+    """
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def open(self) -> bool:
+        """Whether it is time for a look; the next one is ten seconds from here."""
+        present = clock.clock()
+        if not isinstance(present, SystemClock):
+            return True
+        now = present.now()
+        if self._next - EVERY_MS <= now < self._next:
+            return False
+        self._next = now + EVERY_MS
+        return True
+
+    def hasten(self) -> None:
+        """There was something: look again in a second."""
+        self._next -= EVERY_MS - BACKSTOP_MS
+
+
+def _fail(orphan: Orphan, limit: int) -> int:
+    now = clock.database_now()
+    if now < orphan.fails_at:
+        return 0
+    error = f"nobody made it for {format_duration(orphan.patience_ms)}: {orphan.reason}"
+    with transaction.atomic(using=settings.alias()):
+        # Whether others of a pair are before it makes no difference: it cannot be made in its turn either.
+        taken = orphan.kind.take(orphan.endpoint, now - orphan.patience_ms, limit)
+        for live in taken:
+            fail(orphan.kind, live, error, "", now, now)
+    return len(taken)
+
+
+def _retired(names: set[str]) -> dict[str, int]:
+    """Since when operations are retired, as the last sync of their component says; those that are not are left out."""
+    locators = {name.rpartition(".")[0] for name in names}
+    if not locators:
+        return {}
+    rows = Component.objects.using(settings.alias()).filter(locator__in=locators)
+    found: dict[str, int] = {}
+    for locator, operations, retired_at in rows.values_list("locator", "operations", "retired_at"):
+        for name, entry in operations.items():
+            moment = entry.get("retired_at") or (None if retired_at is None else to_moment(retired_at))
+            if moment is not None and f"{locator}.{name}" in names:
+                found[f"{locator}.{name}"] = moment
+    return found

@@ -1,0 +1,124 @@
+"""Deadlines as a source of due work: found by an index over the rows themselves, run instance by instance."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, connections
+
+from toa.cadence.calls.guarding import FUNCTION_MS, FUNCTIONS_MS
+from toa.cadence.deadlines.draining import drain
+from toa.cadence.deadlines.indexed import indexed
+from toa.cadence.deadlines.instances import reach
+from toa.cadence.source import Dispatch, Step
+from toa.core.allowance import Allowance, allowing
+from toa.manifests import registry
+from toa.models.schedule_indexes import moments
+from toa.runtime import bindings, clock, settings
+from toa.runtime.bindings import Component
+
+logger = logging.getLogger("toa.cadence")
+
+
+class Deadlines:
+    """Every instance of every component with deadlines."""
+
+    name = "deadline"
+
+    def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
+        now = clock.clock().expression()
+        parts = []
+        for component in indexed(components()):
+            for moment, condition, order in looks(component):
+                of = f"SELECT {moment} FROM {table_of(component)} c WHERE {condition} AND {moment}"
+                parts.append(
+                    f"SELECT ({of} <= {now} ORDER BY {order} LIMIT 1) AS due,"
+                    f" ({of} <= {now} ORDER BY {moment} DESC, c.id DESC LIMIT 1) AS newest,"
+                    f" ({of} > {now} ORDER BY {order} LIMIT 1) AS coming"
+                )
+        if not parts:
+            return "SELECT NULL::timestamptz, NULL::timestamptz, NULL::timestamptz", []
+        return f"SELECT min(u.due), max(u.newest), min(u.coming) FROM ({' UNION ALL '.join(parts)}) u", []
+
+    def lower(self, moment: int) -> None:
+        """Deadlines are always looked at from the beginning: their rows stay."""
+
+    def step(self, limit: int, dispatch: Dispatch) -> Step:
+        """Rounds over what is due: at most one deadline of each instance in a round, the earliest first."""
+        settled = locked = 0
+        full = False
+        for component in indexed(components()):
+            found = _due(component, limit)
+            if len(found) >= limit:
+                full = True
+                dispatch.more()
+            with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
+                while found and settled < limit and not allowance.used_up:
+                    done = {identity for identity in found if not allowance.used_up and _advance(component, identity)}
+                    settled += len(done)
+                    locked += len(found) - len(done)
+                    # Another one of the same instance may be due: it has its turn after everybody's first.
+                    found = [identity for identity in _due(component, limit) if identity in done]
+                full = full or allowance.used_up
+        return Step(settled=settled, full=full and settled > 0, locked=locked)
+
+    def waiting(self, endpoint: str) -> bool:
+        """No deadline is leased: its transition commits with it."""
+        return False
+
+    def perform(self, endpoint: str, *, renew: bool) -> bool:
+        """No deadline is leased: its transition commits with it."""
+        return False
+
+
+DEADLINES = Deadlines()
+
+
+def components() -> Iterator[Component]:
+    """Every component with deadlines."""
+    for spec in registry.all().values():
+        if spec.deadlines:
+            yield bindings.component(spec.locator)
+
+
+def _advance(component: Component, identity: Any) -> bool:
+    try:
+        return drain(component, identity) or reach(component, identity)
+    except (OperationalError, InterfaceError):
+        raise  # without the database there is no pass
+    except Exception:
+        # What went wrong could not even be recorded. The instance stays due, and the others have their turn.
+        entity = f"{component.locator}:{identity}"
+        logger.exception("%s could not be settled", entity, extra={"action": "not_settled", "entity": entity})
+        return False
+
+
+def _due(component: Component, limit: int) -> list[Any]:
+    """The ids of instances with something due, by moment; what is held until a moment that has come is among them."""
+    now = clock.clock().expression()
+    parts = [
+        f"(SELECT c.id, {moment} AS moment FROM {table_of(component)} c WHERE {condition} AND {moment} <= {now}"
+        f" ORDER BY {order} LIMIT {int(limit)})"
+        for moment, condition, order in looks(component)
+    ]
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute(f"SELECT d.id FROM ({' UNION ALL '.join(parts)}) d ORDER BY d.moment, d.id LIMIT {int(limit)}")
+        return [component.table.identity(row[0]) for row in cursor.fetchall()]
+
+
+def looks(component: Component) -> list[tuple[str, str, str]]:
+    """The two ways to find an instance, each served by an index: its moment, the condition, and the order, as SQL."""
+    columns = component.table.columns
+    quote = connections[settings.alias()].ops.quote_name
+    least = f"LEAST({', '.join(f'c.{quote(columns[name])}' for name in moments(component.spec))})"
+    state, held, deleted = (f"c.{quote(columns[name])}" for name in ("STATE", "HELD", "DELETED"))
+    return [
+        (least, f"{state} IS NULL AND {held} IS NULL AND {deleted} IS NULL", f"{least}, c.id"),
+        (held, f"{held} IS NOT NULL AND {deleted} IS NULL", f"{held}, c.id"),
+    ]
+
+
+def table_of(component: Component) -> str:
+    return connections[settings.alias()].ops.quote_name(component.table.model._meta.db_table)

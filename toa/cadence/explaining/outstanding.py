@@ -1,0 +1,115 @@
+"""What is still to be made for one object: events on their way, and stored calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from django.db import connections
+
+from toa.cadence.explaining.facts import SHOWN, Armed, OnItsWay, Stopped
+from toa.core.clock import to_moment
+from toa.core.deadlines import FAILED
+from toa.models import Delay, Delivery, Failure
+from toa.runtime import settings
+from toa.runtime.bindings import Component
+from toa.runtime.table import State
+
+AHEAD = 1_000
+"""How many pending calls of each of the component's endpoints are looked through for those aimed at the object."""
+
+_HEADS = """
+SELECT c.id, h.id FROM unnest(%s::uuid[]) AS f(id) JOIN toa_delivery c ON c.id = f.id
+ CROSS JOIN LATERAL (SELECT b.id FROM toa_delivery b
+   WHERE b.source = c.source AND b.source_id = c.source_id AND b.receiver = c.receiver
+   ORDER BY b.version, b.position LIMIT 1) h
+"""
+_AIMED = """
+SELECT d.id FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL (
+    SELECT c.id, c.request FROM toa_delay c WHERE c.endpoint = e.endpoint ORDER BY c.wake_at, c.id LIMIT %s) d
+ WHERE d.request -> 'query' ->> 'id' = %s LIMIT %s
+"""
+_MORE = """
+SELECT bool_or(d.n > %s) FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL (
+    SELECT count(*) AS n FROM (SELECT 1 FROM toa_delay c WHERE c.endpoint = e.endpoint LIMIT %s) s) d
+"""
+
+
+def deliveries(component: Component, identity: str, state: State, stopped: tuple[Stopped, ...]) -> tuple[OnItsWay, ...]:
+    """The events that are on their way to the object or from it, those to it first, oldest first."""
+    rows = Delivery.objects.using(settings.alias())
+    incoming = rows.filter(receiver=component.locator, target=identity).order_by("created_at")[:SHOWN]
+    outgoing = rows.filter(source=component.locator, source_id=identity).order_by("receiver", "version", "position")
+    found = {row.id: row for row in [*incoming, *outgoing[:SHOWN]]}
+    heads = _heads(list(found))
+    failures = {
+        row.call: row for row in Failure.objects.using(settings.alias()).filter(call__in={*found, *heads.values()})
+    }
+    first = rows.in_bulk(set(heads.values()) - set(found)) | found
+    return tuple(
+        OnItsWay(
+            id=row.id.hex,
+            event=row.event,
+            endpoint=row.endpoint,
+            incoming=row.receiver == component.locator and row.target == identity,
+            happened=to_moment(row.created_at),
+            wake=None if row.wake_at is None else to_moment(row.wake_at),
+            attempts=row.attempt,
+            behind=_behind(row, first.get(heads.get(row.id, row.id)), failures, state, stopped),
+        )
+        for row in found.values()
+    )
+
+
+def _heads(identities: list[UUID]) -> dict[UUID, UUID]:
+    """The first delivery of each one's pair."""
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute(_HEADS, [identities])
+        return dict(cursor.fetchall())
+
+
+def _behind(
+    row: Delivery,
+    head: Delivery | None,
+    failures: Mapping[UUID, Failure],
+    state: State,
+    stopped: tuple[Stopped, ...],
+) -> str:
+    """What holds a delivery back, in words."""
+    if row.id in failures:
+        return f"its own failure {failures[row.id].id.hex}: {failures[row.id].error}"
+    if head is not None and head.id != row.id:
+        failed = failures.get(head.id)
+        what = f"{head.event} at version {head.version}, which goes first to {head.endpoint}"
+        return f"{what}, and failed: {failed.error} (failure {failed.id.hex})" if failed else what
+    if row.wake_at is None and state.get("STATE") == FAILED and stopped:
+        return f"the failure of its process {stopped[0].id}: {stopped[0].error}"
+    return ""
+
+
+def armed_calls(component: Component, identity: str) -> tuple[tuple[Armed, ...], bool]:
+    """The calls that the object armed, and those aimed at it among the next of each endpoint."""
+    entity = f"{component.locator}:{identity}"
+    rows = Delay.objects.using(settings.alias())
+    own = list(rows.filter(entity=entity).order_by("due_at")[:SHOWN])
+    endpoints = [operation.endpoint for operation in component.operations.values()]
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute(_AIMED, [endpoints, AHEAD, identity, SHOWN])
+        aimed = [row[0] for row in cursor.fetchall()]
+        cursor.execute(_MORE, [AHEAD, endpoints, AHEAD + 1])
+        cut = bool(cursor.fetchone()[0])
+    known = {row.id for row in own}
+    others = rows.filter(id__in=[one for one in aimed if one not in known]).order_by("due_at")
+    return tuple(_stored(row, entity) for row in [*own, *others]), cut
+
+
+def _stored(row: Delay, entity: str) -> Armed:
+    return Armed(
+        id=row.id.hex,
+        endpoint=row.endpoint,
+        due=to_moment(row.due_at),
+        wake=None if row.wake_at is None else to_moment(row.wake_at),
+        attempts=row.attempt,
+        running=row.token is not None,
+        own=row.entity == entity,
+    )

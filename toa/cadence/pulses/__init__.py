@@ -1,0 +1,1 @@
+"""Pulses: calls on a fixed grid, declared sweeps, and the timers of every process."""

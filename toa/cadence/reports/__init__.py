@@ -1,0 +1,1 @@
+"""What a person asks for: lists by pages, counts, and whether all is well."""

@@ -1,0 +1,1 @@
+"""Schedules: calendar occurrences that become stored calls."""

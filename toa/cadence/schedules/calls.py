@@ -1,0 +1,129 @@
+"""The calls that a schedule makes, as rows: one for each occurrence, or for each object of a declared sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connections
+
+from toa.cadence.schedules.calendars import entity_of
+from toa.core.clock import to_datetime, to_moment
+from toa.core.criteria_now import at_moment
+from toa.core.criteria_text import to_text
+from toa.core.identity import uuid7
+from toa.core.owing import Owed
+from toa.core.query import parse_query
+from toa.exceptions import InvalidInput, InvalidQuery
+from toa.models import Schedule
+from toa.runtime import bindings, settings
+from toa.runtime.selecting import select_ids
+from toa.runtime.sql import insert_rows
+from toa.runtime.table import jsonb
+
+_LIVE = """
+SELECT schedule, count(DISTINCT at), bool_or(made_up) FROM toa_scheduledcall
+ WHERE schedule = ANY(%s) GROUP BY schedule
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What of a schedule is being made, or waits to be."""
+
+    occurrences: int = 0
+    making_up: bool = False
+    """Whether a call that makes up for a missed occurrence is among them."""
+
+
+def running(schedules: Sequence[UUID]) -> dict[UUID, Running]:
+    """What is being made, by schedule; those of which nothing is are left out."""
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute(_LIVE, [list(schedules)])
+        return {identity: Running(count, made_up) for identity, count, made_up in cursor.fetchall()}
+
+
+def rows_of(row: Schedule, owed: Owed, now: int, *, made_up: bool, asked_by: str = "") -> list[dict[str, Any]]:
+    """The rows of one occurrence, ready to be inserted; none where a sweep finds nobody.
+
+    Reads the objects of a sweep. Raises InvalidQuery where its criteria do not fit the entity any more.
+    """
+    cause = {"schedule": row.id.hex, "at": owed.at}
+    if owed.missed:
+        cause |= {"last": owed.last, "missed": owed.missed}
+    if owed.jitter:
+        cause["jitter_ms"] = owed.jitter
+    if asked_by:
+        cause["asked_by"] = asked_by
+    requests = _requests(row, owed, now)
+    # Late is measured from the last occurrence that the call stands for.
+    overdue = None if row.overdue_ms is None else row.overdue_ms + owed.planned_last - owed.planned
+    return [
+        {
+            "id": uuid7(),
+            "endpoint": row.endpoint,
+            "request": jsonb(request),
+            "due_at": to_datetime(owed.planned),
+            # Never in the past: a look that starts where everything older is settled must find it.
+            "wake_at": to_datetime(max(owed.planned, now)),
+            "attempt": 0,
+            "strikes": 0,
+            "chain": [],
+            "cause": jsonb(cause),
+            "created_at": to_datetime(now),
+            "schedule": row.id,
+            "at": to_datetime(owed.at),
+            "entity": entity,
+            "overdue_ms": overdue,
+            "beside": row.overlap == "allow" and not made_up,
+            "made_up": made_up,
+        }
+        for entity, request in requests
+    ]
+
+
+def store(rows: Sequence[dict[str, Any]]) -> None:
+    """Insert the rows, in the open transaction."""
+    insert_rows("toa_scheduledcall", rows)
+
+
+def _requests(row: Schedule, owed: Owed, now: int) -> list[tuple[str, dict[str, Any]]]:
+    if row.query is not None:
+        return _swept(row, now)
+    return [(entity_of(row.id), {"input": _input(row.endpoint, owed), "query": None})]
+
+
+def _input(endpoint: str, owed: Owed) -> dict[str, int]:
+    """`{at, last, missed}` where the operation takes them, else `{at}`."""
+    whole = {"at": owed.at, "last": owed.last, "missed": owed.missed}
+    try:
+        bindings.operation(endpoint).input.check(dict(whole))
+    except InvalidInput:
+        return {"at": owed.at}
+    return whole
+
+
+def _swept(row: Schedule, now: int) -> list[tuple[str, dict[str, Any]]]:
+    """A request for each object that a sweep finds, in its order. The criteria are looked at again at each call."""
+    operation = bindings.operation(row.endpoint)
+    entity = operation.component.spec.entity
+    if entity is None:
+        raise InvalidQuery(f"{row.endpoint}: a sweep needs an entity")
+    query = parse_query(row.query, entity, allow_now=True, limit_required=True)
+    same = {} if query.criteria is None else {"criteria": to_text(at_moment(query.criteria, now))}
+    locator = operation.component.locator
+    return [
+        (f"{locator}:{identity}", {"input": row.input, "query": {"id": identity, **same}})
+        for identity in select_ids(operation.component, query)
+    ]
+
+
+def described(extra: Sequence[Any]) -> dict[str, Any]:
+    """From the columns `EXTRA` to what a stored call is described by."""
+    entity, at, overdue = extra
+    return {"source": "schedule", "entity": entity, "base": to_moment(at), "overdue": overdue}
+
+
+EXTRA = "entity, at, overdue_ms"
