@@ -219,6 +219,15 @@ def test_O2_nobody_running(claim, toa_clock):
     assert "Running: 1 toa run." in said(CLAIMS, claim)
 
 
+def test_O2_ticks_of_another_scheduler_are_a_sign_of_life(claim):
+    _process("tick")
+    assert not explain(CLAIMS, claim).alive.anybody, "a tick was handled, and no worker is left"
+    _process("worker")
+    assert said(CLAIMS, claim).endswith("Running: 1 worker; ticks come from another scheduler.")
+    _process("beat")
+    assert said(CLAIMS, claim).endswith("Running: 1 beat, 1 worker.")
+
+
 def test_O2_it_names_the_components_that_keep_the_same_object(claim, toa_clock):
     assert f"components.claims keeps an object of the same id: see toa explain components.claims {claim}." in said(
         TALLIES, claim

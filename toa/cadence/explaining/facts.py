@@ -135,11 +135,13 @@ class Alive:
     workers: int
     runners: int
     """`toa run`: beat and worker in one."""
+    ticked: bool
+    """Whether ticks came, whoever sent them: a scheduler other than ours has no heartbeat."""
 
     @property
     def anybody(self) -> bool:
         """Whether what comes due is done."""
-        return bool(self.runners or (self.beats and self.workers))
+        return bool(self.runners or (self.workers and (self.beats or self.ticked)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,9 +67,9 @@ def explain(locator: str, identity: str) -> Facts:
 
 def alive() -> Alive:
     """Which processes do what comes due."""
-    kinds = ("beat", "worker", "run")
-    beats, workers, runners = (len(processes.alive(kind)) for kind in kinds)
-    return Alive(beats=beats, workers=workers, runners=runners)
+    kinds = ("beat", "worker", "run", "tick")
+    beats, workers, runners, ticks = (len(processes.alive(kind)) for kind in kinds)
+    return Alive(beats=beats, workers=workers, runners=runners, ticked=bool(ticks))
 
 
 def _timed_properties(component: Component) -> dict[str, str | None]:

@@ -170,6 +170,7 @@ def _running(alive: Alive) -> str:
     )
     said = ", ".join(f"{number} {name}" for name, number in counts if number)
     if alive.anybody:
-        return f"Running: {said}."
+        other = "" if alive.beats or alive.runners else "; ticks come from another scheduler"
+        return f"Running: {said}{other}."
     lacks = "no beat and no worker" if not said else f"only {said}"
     return f"Nobody is running what comes due: {lacks} alive. Start beat and a worker, or manage.py toa run."
