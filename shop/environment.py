@@ -13,6 +13,8 @@ from collections.abc import Mapping
 
 from django.core.exceptions import ImproperlyConfigured
 
+WAREHOUSE, WAREHOUSE_TOKEN = "TOA_SHOP_WAREHOUSE", "TOA_SHOP_WAREHOUSE_TOKEN"
+
 
 def toa_settings(environ: Mapping[str, str]) -> dict[str, dict[str, object]]:
     """The value of Django's setting `TOA`. What is not set is left to the manifests. Raises ImproperlyConfigured."""

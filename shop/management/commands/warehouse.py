@@ -1,0 +1,103 @@
+"""`manage.py warehouse`: the simulated outside, a program of its own."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from shop.children import Stopped, Stopping
+from shop.environment import WAREHOUSE, WAREHOUSE_TOKEN
+from shop.warehouse.drifting import Drift
+from shop.warehouse.faults import Faults, Settings, UnfitSetting
+from shop.warehouse.journal import Journal
+from shop.warehouse.ledger import Ledger
+from shop.warehouse.server import Warehouse
+from toa.core.duration import parse_duration
+from toa.exceptions import InvalidDuration
+
+
+def share(text: str) -> float:
+    """`5%` or `0.05`."""
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no share: 5% or 0.05") from None
+
+
+def length(text: str) -> int:
+    """`300ms`, `2s`: in ms."""
+    try:
+        return parse_duration(text)
+    except InvalidDuration as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+class Command(BaseCommand):
+    help = "Run a simulated warehouse, courier and payment provider over HTTP, which misbehave as they are told."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8100, help="8100 unless given; 0 takes a free one")
+        parser.add_argument("--seed", type=int, default=0, help="the same seed meets the same faults")
+        parser.add_argument("--fail", type=share, default=0.0, help="requests that fail: 5%%")
+        parser.add_argument("--hang", type=share, default=0.0, help="requests that get no answer")
+        parser.add_argument("--lie", type=share, default=0.0, help="requests that get nonsense")
+        parser.add_argument("--lost", type=share, default=0.0, help="requests carried out, whose answer is lost")
+        parser.add_argument("--slow", type=length, default=0, help="each answer takes up to this long: 300ms")
+        parser.add_argument("--hang-for", type=length, default=30_000, help="until such a connection is closed: 30s")
+        parser.add_argument("--drift", type=float, default=0.0, help="shelves that change by themselves, a second")
+        parser.add_argument("--picking", type=length, default=0, help="until an order is taken from its shelf: 2s")
+        parser.add_argument("--state", type=Path, help="a file that keeps what it holds over a restart")
+        parser.add_argument("--quiet", action="store_true", help="no line for each request")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        token = os.environ.get(WAREHOUSE_TOKEN) or secrets.token_urlsafe(16)
+        try:
+            settings = Settings(
+                fail=options["fail"],
+                hang=options["hang"],
+                lie=options["lie"],
+                lost=options["lost"],
+                slow_ms=options["slow"],
+                hang_s=options["hang_for"] / 1000,
+            )
+        except UnfitSetting as error:
+            raise CommandError(f"{error}.") from error
+        ledger = Ledger(journal=Journal(options["state"]), picking_ms=options["picking"])
+        try:
+            warehouse = Warehouse(
+                token=token,
+                ledger=ledger,
+                faults=Faults(seed=options["seed"], settings=settings),
+                host=options["host"],
+                port=options["port"],
+                log=None if options["quiet"] else self._say,
+            )
+        except OSError as error:
+            raise CommandError(f"It cannot listen on {options['host']}:{options['port']}: {error}.") from error
+        self._say(f"The warehouse listens at {warehouse.address}")
+        if not os.environ.get(WAREHOUSE_TOKEN):
+            self._say(f"For the shop: export {WAREHOUSE}={warehouse.address} {WAREHOUSE_TOKEN}={token}")
+        drift = Drift(ledger, seed=options["seed"], rate=options["drift"]) if options["drift"] > 0 else None
+        try:
+            with Stopping():
+                if drift is not None:
+                    drift.start()
+                warehouse.serve_forever(0.1)
+        except Stopped:
+            self._say("The warehouse closes.")
+        finally:
+            if drift is not None:
+                drift.stop()
+            warehouse.server_close()
+            ledger.close()
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
