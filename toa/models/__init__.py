@@ -7,12 +7,14 @@ from toa.models.locks import Lock
 from toa.models.processes import ClockOffset, Process
 from toa.models.records import Failure, History, Once, Outcome
 from toa.models.revisions import Revision
+from toa.models.runs import EndedRun, Run, RunCall, RunStep
 
 __all__ = [
     "ClockOffset",
     "Component",
     "Delay",
     "Delivery",
+    "EndedRun",
     "Entity",
     "Failure",
     "History",
@@ -22,6 +24,9 @@ __all__ = [
     "Process",
     "Pulse",
     "Revision",
+    "Run",
+    "RunCall",
+    "RunStep",
     "Schedule",
     "ScheduledCall",
 ]
