@@ -25,7 +25,8 @@ def deployed(*, without: str) -> Iterator[None]:
     else:
         assert name in present[locator].operations
         kept = {key: one for key, one in present[locator].operations.items() if key != name}
-        specs = {**present, locator: replace(present[locator], operations=kept)}
+        heard = tuple(one for one in present[locator].receivers if one.operation != name)
+        specs = {**present, locator: replace(present[locator], operations=kept, receivers=heard)}
     bindings.reset()
     with (
         mock.patch.object(registry, "_components", MappingProxyType(specs)),

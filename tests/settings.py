@@ -12,6 +12,7 @@ INSTALLED_APPS = [
     "tests.components.beacons",
     "tests.components.almanacs",
     "tests.components.claims",
+    "tests.components.meters",
     "tests.components.reminders",
     "tests.components.couriers",
     "tests.components.hazards",

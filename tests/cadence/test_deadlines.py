@@ -8,6 +8,7 @@ from django.db import connection
 import toa
 from tests.components.claims.models import Claim
 from tests.components.claims.operations import at_a
+from tests.components.meters.models import Meter
 from toa.cadence.actions.failures import discard, retry
 from toa.cadence.sources import horizon
 from toa.core.clock import to_datetime
@@ -17,6 +18,7 @@ from toa.runtime import bindings
 pytestmark = pytest.mark.django_db
 
 CLAIMS = "components.claims"
+METERS = "components.meters"
 TALLIES = "components.tallies"
 HOUR = 3_600_000
 DAY = 24 * HOUR
@@ -166,6 +168,21 @@ def test_T9_a_timeout_closes_and_hears_its_own_consequence_once(claim, toa_clock
     assert History.objects.filter(outcome="refused", code="CLOSED").count() == 1
 
 
+def test_T9_a_last_word_that_fails_leaves_the_process_closed(claim, toa_clock, monkeypatch):
+    put(claim, mode="sends")
+
+    def broken(input, entry, context):
+        raise ValueError("broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bindings.operation(f"{CLAIMS}.hear"), "function", broken)
+        toa_clock.advance(7 * DAY)
+    assert (row(claim).clock_state, row(claim).log) == ("closed", ["timeout"])
+    retry(Failure.objects.get().id, by="ann")
+    toa_clock.run_until_idle()
+    assert (row(claim).clock_state, row(claim).log) == ("closed", ["timeout", "updated 1"])
+
+
 def test_T9_a_process_closed_before_never_times_out(claim, toa_clock):
     toa.call(f"{CLAIMS}.set", {"a": toa_clock.now + HOUR, "close": True}, id=claim)
     toa_clock.advance(8 * DAY)
@@ -267,6 +284,19 @@ def test_T14_a_retry_that_fails_again_is_a_failure_again(claim, toa_clock):
     retry(Failure.objects.get().id, by="ann")
     toa_clock.run_until_idle()
     assert (row(claim).clock_state, Failure.objects.count(), row(claim).log) == ("failed", 1, [])
+
+
+def test_T14_an_instance_whose_id_is_a_number_is_stopped_and_brought_up_to_date_too(toa_clock):
+    for source, change, log in (("delivery", {}, ["heard"]), ("deadline", {"a": toa_clock.now}, ["heard", "a"])):
+        toa.call(f"{METERS}.set", {"mode": "broken", **change}, id=7)
+        toa_clock.run_until_idle()
+        failure = Failure.objects.get()
+        assert (failure.source, failure.entity) == (source, f"{METERS}:7")
+        assert Meter.objects.get().clock_state == "failed"
+        toa.call(f"{METERS}.set", {"mode": "whole"}, id=7)
+        retry(failure.id, by="ann")
+        toa_clock.run_until_idle()
+        assert (Meter.objects.get().clock_state, Meter.objects.get().log) == (None, log)
 
 
 def test_T16_after_a_discard_nothing_runs_by_itself(claim, toa_clock):

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 import toa
+from tests.components.claims.models import Claim
 from tests.components.tallies.models import Tally
 from tests.components.tallies.operations import report
 from tests.deploying import deployed
@@ -28,7 +29,8 @@ pytestmark = pytest.mark.django_db
 
 TALLIES = "components.tallies"
 REPORT = f"{TALLIES}.report"
-HOUR, DAY = 3_600_000, 24 * 3_600_000
+HEAR = "components.claims.hear"
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 24 * 3_600_000
 
 
 @pytest.fixture(autouse=True)
@@ -139,6 +141,58 @@ def test_D8_the_deliveries_of_a_retired_component_fail_and_a_retry_lets_them_go(
         assert answers == {"let go: the operation was removed"}
         assert (ledgers.count(), Failure.objects.count()) == (0, 0)
     assert Tally.objects.get().count == 12
+
+
+@pytest.fixture
+def heard(toa_clock):
+    """A process that listens to a tally, with a deadline in a quarter of an hour and two events on their way."""
+    identity = toa.call(f"{TALLIES}.create", {"name": "first"})["id"]
+    toa_clock.run_until_idle()
+    toa.call("components.claims.set", {"a": toa_clock.now + 15 * MINUTE}, id=identity)
+    Claim.objects.update(log=[])
+    for _ in range(2):
+        toa.call(f"{TALLIES}.add", {"by": 1}, id=identity)
+    return identity
+
+
+def test_D8_an_event_that_nobody_can_take_stops_its_process_as_any_failed_one_does(heard, toa_clock):
+    with deployed(without=HEAR):
+        sync()
+        toa_clock.advance(RETIRED_MS - 1)
+        assert Claim.objects.get().clock_state is None
+        toa_clock.advance("30m")
+        failure = Failure.objects.get(entity=f"components.claims:{heard}")
+        assert (failure.endpoint, Claim.objects.get().clock_state) == (HEAR, "failed")
+        assert Claim.objects.get().log == [], "its deadline parks"
+        parked = Delivery.objects.get(receiver="components.claims", version=3)
+        assert parked.wake_at is None, "what comes after it parks, and is no failure of its own"
+    assert failures.retry(failure.id, "anna") == "tried again"
+    toa_clock.run_until_idle()
+    one = Claim.objects.get()
+    assert (one.log, one.clock_state) == (["updated 1", "updated 2", "a"], None)
+    assert not Delivery.objects.filter(receiver="components.claims").exists()
+
+
+def test_D8_once_that_event_is_let_go_its_process_goes_on(heard, toa_clock):
+    with deployed(without=HEAR):
+        sync()
+        toa_clock.advance("30m")
+        for _ in range(2):
+            failure = Failure.objects.get(entity=f"components.claims:{heard}")
+            assert failures.retry(failure.id, "anna") == "let go: the operation was removed"
+            toa_clock.run_until_idle()
+        assert (Claim.objects.get().log, Claim.objects.get().clock_state) == (["a"], None)
+
+
+@pytest.mark.parametrize("state", ["closed", "discarded"])
+def test_D8_an_event_for_a_process_that_takes_none_any_more_is_refused_there_too(heard, toa_clock, state):
+    Claim.objects.update(clock_state=state)
+    with deployed(without=HEAR):
+        sync()
+        toa_clock.advance("30m")
+    assert not Failure.objects.exists()
+    codes = set(History.objects.filter(endpoint=HEAR, outcome="refused").values_list("code", flat=True))
+    assert (codes, Claim.objects.get().clock_state) == ({state.upper()}, state)
 
 
 def test_orphans_of_a_retired_operation_are_turned_into_failures_a_batch_at_a_time(toa_clock):

@@ -141,8 +141,8 @@ class Table:
         return uuid7().hex
 
     def identity(self, value: Any) -> Any:
-        """The draft form of a stored id."""
-        return _hex(value)
+        """The draft form of an id as it is stored, or as text after the colon of `component:id`."""
+        return int(value) if self.entity.id.type is PropertyType.INTEGER else _hex(value)
 
     def fetch(self, identities: Sequence[Any], lock: Lock = Lock.NONE) -> dict[Any, State]:
         """The rows of these ids by id, tombstones included, locked in id order where a lock is asked for."""

@@ -46,6 +46,9 @@ def retry(identity: UUID, by: str) -> str:
             bindings.operation(failure.endpoint)
         except UnknownEndpoint:
             _let_go(failure, by, REMOVED, now)
+            instance = _stopped(failure.entity) if _timed(failure) else None
+            if instance is not None:
+                _drain(*instance, {}, now)
             answer = f"let go: {REMOVED}"
         else:
             requeue = {"delivery": _requeue_delivery, "deadline": _resume}.get(failure.source, _requeue_call)
@@ -101,7 +104,8 @@ def _requeue_delivery(failure: Failure, by: str, now: int) -> str:
             _let_go(failure, by, "did not happen", now)
             return "let go: by the present code there is nothing to deliver"
         row.request, row.target = request
-    instance = _stopped(row)
+    timed = row.target and bindings.operation(row.endpoint).component.spec.deadlines
+    instance = _stopped(f"{row.receiver}:{row.target}") if timed else None
     # Where its instance stopped over it, the drain of that instance makes it, and what parked after it.
     wake = to_datetime(now) if instance is None else None
     row.wake_at, row.attempt, row.strikes, row.token = wake, 0, 0, None
@@ -112,22 +116,20 @@ def _requeue_delivery(failure: Failure, by: str, now: int) -> str:
     return AGAIN
 
 
-def _stopped(row: Delivery) -> tuple[Component, Any] | None:
-    """The instance that a failed delivery stopped, locked; null where its component has no deadlines."""
-    component = bindings.operation(row.endpoint).component
-    if not row.target or not component.spec.deadlines:
-        return None
-    state = component.table.fetch([row.target], Lock.WAIT).get(row.target)
-    return (component, row.target) if state is not None and state["STATE"] == FAILED else None
+def _stopped(entity: str) -> tuple[Component, Any] | None:
+    """The instance (`component:id`) with its component, locked; null where it is not stopped over a failure."""
+    locator, _, text = entity.partition(":")
+    component = bindings.component(locator)
+    identity = component.table.identity(text)
+    state = component.table.fetch([identity], Lock.WAIT).get(identity)
+    return (component, identity) if state is not None and state["STATE"] == FAILED else None
 
 
 def _resume(failure: Failure, by: str, now: int) -> str:
-    component = bindings.component(failure.row["component"])
-    identity = failure.row["id"]
-    state = component.table.fetch([identity], Lock.WAIT).get(identity)
-    if state is None or state["STATE"] != FAILED:
+    instance = _stopped(failure.entity)
+    if instance is None:
         return "let go: the instance is not stopped any more"
-    _drain(component, identity, {"property": failure.row["property"]}, now)
+    _drain(*instance, {"property": failure.row["property"]}, now)
     return AGAIN
 
 
@@ -137,12 +139,11 @@ def _drain(component: Component, identity: Any, first: dict[str, str], now: int)
 
 def _abandon(failure: Failure, now: int) -> None:
     """Nothing runs by itself any more for the instance that the failure stopped; what parked for it is refused."""
-    component, _, identity = failure.entity.partition(":")
-    bound = bindings.component(component)
-    state = bound.table.fetch([identity], Lock.WAIT).get(identity)
-    if state is not None and state["STATE"] == FAILED:
-        bound.table.update(identity, {"STATE": DISCARDED, "HELD": None})
-        DELIVERIES.kind.release(component, identity, now)
+    instance = _stopped(failure.entity)
+    if instance is not None:
+        component, identity = instance
+        component.table.update(identity, {"STATE": DISCARDED, "HELD": None})
+        DELIVERIES.kind.release(component.locator, str(identity), now)
 
 
 def _change(row: Delivery, kept: dict[str, Any]) -> Change:

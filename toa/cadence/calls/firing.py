@@ -16,11 +16,10 @@ from toa.cadence.calls.live import LOCK_TIMEOUT, Kind, Live
 from toa.cadence.calls.settling import settle, settle_error, settle_reply, strike
 from toa.cadence.calls.suspects import Docket, noted
 from toa.cadence.deadlines.admitting import AFTER_DEADLINE, admitted, turn_away
-from toa.cadence.deadlines.instances import locked_state, reach
+from toa.cadence.deadlines.instances import locked_state, reach, stop
 from toa.cadence.source import BACKSTOP_MS
 from toa.core.allowance import TookTooLong
 from toa.core.calling import Call, refuses_chain
-from toa.core.deadlines import FAILED
 from toa.core.error import Error
 from toa.exceptions import Busy, NotAllowedHere, NotFound
 from toa.models import Outcome
@@ -154,7 +153,7 @@ def _record(kind: Kind, live: Live, error: Exception, started: int) -> bool:
                 return False
             outcome = settle_error(kind, live, error, operation.spec, started, clock.clock().now())
             if outcome is Outcome.FAILED and state is not None:
-                operation.component.table.update(identity, {"STATE": FAILED, "HELD": None})
+                stop(operation.component, state)
     except Busy:
         return False
     return True

@@ -15,13 +15,17 @@ from django.db import transaction
 
 from toa.cadence.calls import endpoints
 from toa.cadence.calls.due import known_endpoints
-from toa.cadence.calls.live import Kind
-from toa.cadence.calls.settling import fail
+from toa.cadence.calls.live import Kind, Live
+from toa.cadence.calls.settling import fail, settle
+from toa.cadence.deadlines.instances import locked_state, stop
 from toa.cadence.source import BACKSTOP_MS, Dispatch, Step
+from toa.core import deadlines
 from toa.core.clock import to_datetime, to_moment
 from toa.core.duration import DAY_MS, MINUTE_MS, SECOND_MS, format_duration
-from toa.models import Component
-from toa.runtime import clock, settings
+from toa.exceptions import Busy
+from toa.manifests import registry
+from toa.models import Component, Outcome
+from toa.runtime import bindings, clock, settings
 from toa.runtime.clock import SystemClock
 
 RETIRED_MS = 10 * MINUTE_MS
@@ -160,9 +164,32 @@ def _fail(orphan: Orphan, limit: int) -> int:
     with transaction.atomic(using=settings.alias()):
         # Whether others of a pair are before it makes no difference: it cannot be made in its turn either.
         taken = orphan.kind.take(orphan.endpoint, now - orphan.patience_ms, limit)
-        for live in taken:
-            fail(orphan.kind, live, error, "", now, now)
-    return len(taken)
+        return sum(_settle(orphan.kind, live, error, now) for live in taken)
+
+
+def _settle(kind: Kind, live: Live, error: str, now: int) -> bool:
+    """Fail one call, in the open transaction, which holds its row; an event for an instance with deadlines stops that
+    instance, or does what its state says. False where the call was left as it is."""
+    component, _, identity = live.entity.partition(":")
+    spec = registry.all().get(component)
+    timed = live.pair is not None and live.pair[2] == component and spec is not None and spec.deadlines
+    bound = bindings.component(component) if timed else None
+    try:
+        state = locked_state(bound, identity) if bound is not None else None
+    except Busy:
+        return False
+    match state and state["STATE"]:
+        case deadlines.DRAINING:
+            return False  # whoever brings the instance up to date comes to it
+        case deadlines.FAILED:
+            kind.postpone(live, None, live.attempt)
+        case deadlines.CLOSED | deadlines.DISCARDED as over:
+            settle(kind, live, Outcome.REFUSED, over.upper(), now, now)
+        case _:
+            fail(kind, live, error, "", now, now)
+            if bound is not None and state is not None:
+                stop(bound, state)
+    return True
 
 
 def _retired(names: set[str]) -> dict[str, int]:

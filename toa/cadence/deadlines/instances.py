@@ -96,6 +96,7 @@ def _died_before(component: Component, state: State, reached: Reached, now: int,
 
 def locked_state(component: Component, identity: Any) -> State | None:
     """The instance's state, locked without waiting; null where it does not exist. Raises Busy where it is held."""
+    identity = component.table.identity(identity)
     state = component.table.fetch([identity], Lock.SKIP).get(identity)
     if state is None and component.table.fetch([identity]):
         raise Busy(f"{component.locator} {identity} is held by somebody else")
@@ -147,6 +148,13 @@ def line(
         started=now,
         cause=call.cause,
     )
+
+
+def stop(component: Component, state: State) -> None:
+    """Have a locked instance run nothing by itself until somebody decides about a failure. One that ran nothing
+    already, as a closed one, stays what it is."""
+    if state["STATE"] is None:
+        component.table.update(state["id"], {"STATE": FAILED, "HELD": None})
 
 
 def fail_instance(component: Component, state: State, call: Call, reached: Reached, error: Exception, now: int) -> None:

@@ -1,0 +1,4 @@
+def transition(input, entry, context):
+    if entry.mode == "broken":
+        raise ValueError("broken")
+    entry.log.append("heard")

@@ -1,0 +1,2 @@
+def created(state, origin):
+    return {"query": {"id": state.id}}
