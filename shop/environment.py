@@ -13,7 +13,8 @@ from collections.abc import Mapping
 
 from django.core.exceptions import ImproperlyConfigured
 
-WAREHOUSE, WAREHOUSE_TOKEN = "TOA_SHOP_WAREHOUSE", "TOA_SHOP_WAREHOUSE_TOKEN"
+ADDRESS, TOKEN = "TOA_FULFILMENT_WAREHOUSE_ADDRESS", "TOA_FULFILMENT_WAREHOUSE_TOKEN"
+"""Variables with where the warehouse is reached, and what is shown to it: configuration of fulfilment.warehouse."""
 
 
 def toa_settings(environ: Mapping[str, str]) -> dict[str, dict[str, object]]:

@@ -76,7 +76,7 @@ class UnfitSetting(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How often each family of faults is met, as a share from 0 to 1, and what the faults are like."""
+    """How often each family of faults is met, as a share from 0 to 1, what the faults are like, what else happens."""
 
     fail: float = 0.0
     hang: float = 0.0
@@ -89,16 +89,22 @@ class Settings:
     """How long no answer comes, until the connection is closed."""
     retry_after_s: int = 1
     """What a 429 and a 503 ask for."""
+    drift: float = 0.0
+    """Shelves that change by themselves, each second."""
+    drifting: str = ""
+    """What the names of the shelves begin with that may change by themselves."""
 
     def __post_init__(self) -> None:
         for name in FAMILIES:
             share = getattr(self, name)
             if not isinstance(share, int | float) or not 0 <= share <= 1:
                 raise UnfitSetting(f"{name} should be a share from 0 to 1, not {share!r}")
-        for name in ("slow_ms", "hang_s", "retry_after_s"):
-            length = getattr(self, name)
-            if not isinstance(length, int | float) or not 0 <= length <= 3_600_000:
-                raise UnfitSetting(f"{name} should be a number from 0 on, not {length!r}")
+        for name in ("slow_ms", "hang_s", "retry_after_s", "drift"):
+            figure = getattr(self, name)
+            if not isinstance(figure, int | float) or not 0 <= figure <= 3_600_000:
+                raise UnfitSetting(f"{name} should be a number from 0 on, not {figure!r}")
+        if not isinstance(self.drifting, str):
+            raise UnfitSetting(f"drifting should be text, not {self.drifting!r}")
         if self.fail + self.hang + self.lie + self.lost > 1:
             raise UnfitSetting("fail, hang, lie and lost together should be at most 1")
 

@@ -82,7 +82,8 @@ class Handler(BaseHTTPRequestHandler):
                 body = page(server.ledger.whole(), server.faults.whole()).encode()
                 return Answer(body=body, headers={"Content-Type": "text/html; charset=utf-8"})
             case "GET", "/ledger":
-                return plain({**server.ledger.whole(), "faults": server.faults.whole(), "strayed": server.strayed})
+                beside = {"faults": server.faults.whole(), "strayed": server.strayed, "opened": server.opened}
+                return plain({**server.ledger.whole(), **beside})
             case "GET", "/faults":
                 return plain(server.faults.whole())
             case "POST", "/faults":

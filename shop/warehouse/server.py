@@ -38,6 +38,8 @@ class Warehouse(ThreadingHTTPServer):
         self.log = log or (lambda line: None)
         self.strayed = 0
         """Requests that followed a redirect."""
+        self.opened = 0
+        """Connections that were made."""
         self._over = threading.Event()
         self._connections: set[socket] = set()
         super().__init__((host, port), Handler)
@@ -67,6 +69,7 @@ class Warehouse(ThreadingHTTPServer):
                 connection.shutdown(SHUT_RDWR)
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        self.opened += 1
         self._connections.add(request)
         super().process_request(request, client_address)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import secrets
 from argparse import ArgumentParser, ArgumentTypeError
@@ -11,7 +12,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from shop.children import Stopped, Stopping
-from shop.environment import WAREHOUSE, WAREHOUSE_TOKEN
+from shop.environment import ADDRESS, TOKEN
 from shop.warehouse.drifting import Drift
 from shop.warehouse.faults import Faults, Settings, UnfitSetting
 from shop.warehouse.journal import Journal
@@ -51,13 +52,14 @@ class Command(BaseCommand):
         parser.add_argument("--lost", type=share, default=0.0, help="requests carried out, whose answer is lost")
         parser.add_argument("--slow", type=length, default=0, help="each answer takes up to this long: 300ms")
         parser.add_argument("--hang-for", type=length, default=30_000, help="until such a connection is closed: 30s")
-        parser.add_argument("--drift", type=float, default=0.0, help="shelves that change by themselves, a second")
+        parser.add_argument("--drift", type=float, default=0.0, help="shelves that change by themselves, each second")
+        parser.add_argument("--shelves", type=Path, help="a CSV file (product, available) of the first shelves")
         parser.add_argument("--picking", type=length, default=0, help="until an order is taken from its shelf: 2s")
         parser.add_argument("--state", type=Path, help="a file that keeps what it holds over a restart")
         parser.add_argument("--quiet", action="store_true", help="no line for each request")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        token = os.environ.get(WAREHOUSE_TOKEN) or secrets.token_urlsafe(16)
+        token = os.environ.get(TOKEN) or secrets.token_urlsafe(16)
         try:
             settings = Settings(
                 fail=options["fail"],
@@ -66,37 +68,42 @@ class Command(BaseCommand):
                 lost=options["lost"],
                 slow_ms=options["slow"],
                 hang_s=options["hang_for"] / 1000,
+                drift=options["drift"],
             )
         except UnfitSetting as error:
             raise CommandError(f"{error}.") from error
         ledger = Ledger(journal=Journal(options["state"]), picking_ms=options["picking"])
+        faults = Faults(seed=options["seed"], settings=settings)
+        log = None if options["quiet"] else self._say
         try:
             warehouse = Warehouse(
-                token=token,
-                ledger=ledger,
-                faults=Faults(seed=options["seed"], settings=settings),
-                host=options["host"],
-                port=options["port"],
-                log=None if options["quiet"] else self._say,
+                token=token, ledger=ledger, faults=faults, host=options["host"], port=options["port"], log=log
             )
         except OSError as error:
             raise CommandError(f"It cannot listen on {options['host']}:{options['port']}: {error}.") from error
-        self._say(f"The warehouse listens at {warehouse.address}")
-        if not os.environ.get(WAREHOUSE_TOKEN):
-            self._say(f"For the shop: export {WAREHOUSE}={warehouse.address} {WAREHOUSE_TOKEN}={token}")
-        drift = Drift(ledger, seed=options["seed"], rate=options["drift"]) if options["drift"] > 0 else None
+        if options["shelves"]:
+            self._fill(ledger, options["shelves"])
+        drift = Drift(ledger, seed=options["seed"], settings=lambda: faults.settings)
         try:
             with Stopping():
-                if drift is not None:
-                    drift.start()
+                drift.start()
+                self._say(f"The warehouse listens at {warehouse.address}")
+                if not os.environ.get(TOKEN):
+                    self._say(f"For the shop: export {ADDRESS}={warehouse.address} {TOKEN}={token}")
                 warehouse.serve_forever(0.1)
         except Stopped:
             self._say("The warehouse closes.")
         finally:
-            if drift is not None:
-                drift.stop()
+            drift.stop()
             warehouse.server_close()
             ledger.close()
+
+    def _fill(self, ledger: Ledger, path: Path) -> None:
+        """Set the shelves of a file. Those that are there, from a life before, stay as they are."""
+        with path.open(newline="", encoding="utf-8") as file:
+            first = {row["product"]: int(row["available"]) for row in csv.DictReader(file)}
+        known = set(ledger.products())
+        ledger.set_shelves({product: figure for product, figure in first.items() if product not in known})
 
     def _say(self, line: str) -> None:
         self.stdout.write(line)
