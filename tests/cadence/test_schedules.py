@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 import toa
-from tests.cadence.calendar import DAY, EXACT, HOUR, MINUTE, SECOND
+from tests.cadence.calendar import DAY, EXACT, HOUR, MINUTE, NOTE, SECOND
 from tests.components.almanacs.operations import exact, note
 from toa.cadence.actions.failures import retry
 from toa.cadence.passes import Collected, perform, run_pass
+from toa.cadence.reports import standing
 from toa.cadence.sources import horizon
 from toa.core.clock import to_moment
 from toa.models import Failure, History, Schedule, ScheduledCall
@@ -351,10 +352,15 @@ def test_a_failure_is_retried_as_the_same_call(calendar, toa_clock):
     calendar.declare(schedule="0 0 * * *")
     note.DURING.append(lambda: 1 / 0)
     toa_clock.advance_to(at("2026-01-06 00:00"))
+    toa_clock.advance(MINUTE)
     assert retry(Failure.objects.get().id, "anna") == "tried again"
+    again = ScheduledCall.objects.get()
+    assert (again.schedule, again.at, again.beside) == (calendar.row().id, again.due_at, False)
+    assert [one.running for one in standing.schedules(toa_clock.now) if one.endpoint == NOTE] == [1]
     toa_clock.advance(MINUTE)
     first, second = note.CALLS
-    assert (second["at"], second["key"]) == (first["at"], first["key"])
+    for name in ("at", "due", "after", "key"):
+        assert second[name] == first[name], "it counts from the moment that was due"
     assert [outcome for outcome, _, _ in calendar.history()] == ["failed", "made"]
     toa_clock.advance(DAY)
     assert len(note.CALLS) == 3

@@ -10,6 +10,9 @@ from django.db import transaction
 
 from toa.cadence.calls.due import DELIVERIES
 from toa.cadence.calls.pairs import release_pair
+from toa.cadence.calls.rows import fresh
+from toa.cadence.schedules.calls import occurrence_of, store
+from toa.cadence.schedules.occurring import SOURCE as SCHEDULE
 from toa.core.clock import to_datetime, to_moment
 from toa.core.deadlines import DISCARDED, DRAINING, FAILED
 from toa.exceptions import Conflict, NotFound, UnknownEndpoint
@@ -154,29 +157,19 @@ def _change(row: Delivery, kept: dict[str, Any]) -> Change:
 
 
 def _requeue_call(failure: Failure, by: str, now: int) -> str:
-    row = failure.row
-    insert_rows(
-        "toa_delay",
-        [
-            {
-                "id": failure.call,
-                "endpoint": failure.endpoint,
-                "request": jsonb(failure.request),
-                "due_at": failure.due_at,
-                "wake_at": to_datetime(now),
-                "attempt": 0,
-                "strikes": 0,
-                "chain": row.get("chain", []),
-                "cause": jsonb({**(row.get("cause") or {}), "retried_by": by}),
-                "created_at": to_datetime(now),
-                "source": failure.source,
-                "entity": failure.entity,
-                # It may be late by now, through no fault of its own: whoever retries wants it made.
-                "overdue_ms": None,
-                "mark": None if row.get("mark") is None else jsonb(row["mark"]),
-            }
-        ],
+    kept = failure.row
+    cause = {**(kept.get("cause") or {}), "retried_by": by}
+    due = to_moment(failure.due_at)
+    row = fresh(
+        failure.call, failure.endpoint, failure.request, due=due, now=now, cause=cause, chain=kept.get("chain", [])
     )
+    # It may be late by now, through no fault of its own: whoever retries wants it made.
+    row |= {"entity": failure.entity, "overdue_ms": None}
+    if failure.source == SCHEDULE:
+        store([row | occurrence_of(cause)])
+    else:
+        mark = None if kept.get("mark") is None else jsonb(kept["mark"])
+        insert_rows("toa_delay", [row | {"source": failure.source, "mark": mark}])
     return AGAIN
 
 

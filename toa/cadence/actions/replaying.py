@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from toa.cadence.calls.rows import fresh
 from toa.cadence.reports.deliveries import history_of
 from toa.core.clock import to_datetime
 from toa.core.identity import uuid7
@@ -15,7 +16,6 @@ from toa.models import Delivery
 from toa.runtime import bindings, clock, settings, waking
 from toa.runtime.requests import check_storable
 from toa.runtime.sql import insert_rows
-from toa.runtime.table import jsonb
 
 logger = logging.getLogger("toa.cadence")
 
@@ -43,25 +43,8 @@ def replay(identity: UUID, by: str) -> UUID:
     moment = to_datetime(now)
     cause = {"event": (line.cause or {}).get("event"), "replays": identity.hex, "replayed_by": by}
     with transaction.atomic(using=settings.alias()):
-        insert_rows(
-            "toa_delay",
-            [
-                {
-                    "id": new,
-                    "endpoint": line.endpoint,
-                    "request": jsonb(line.request),
-                    "due_at": moment,
-                    "wake_at": moment,
-                    "attempt": 0,
-                    "strikes": 0,
-                    "chain": [],
-                    "cause": jsonb(cause),
-                    "created_at": moment,
-                    "source": "send",
-                    "entity": line.entity,
-                }
-            ],
-        )
+        row = fresh(new, line.endpoint, line.request, due=now, now=now, cause=cause)
+        insert_rows("toa_delay", [row | {"source": "send", "entity": line.entity}])
         waking.after_commit(moment, moment)
     logger.info(
         "the event %s is sent to %s again, by %s",

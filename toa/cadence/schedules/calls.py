@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import connections
 
+from toa.cadence.calls.rows import fresh
 from toa.cadence.schedules.calendars import entity_of
 from toa.core.clock import to_datetime, to_moment
 from toa.core.criteria_now import at_moment
@@ -21,7 +22,6 @@ from toa.models import Schedule
 from toa.runtime import bindings, settings
 from toa.runtime.selecting import select_ids
 from toa.runtime.sql import insert_rows
-from toa.runtime.table import jsonb
 
 _LIVE = """
 SELECT schedule, count(DISTINCT at), bool_or(made_up) FROM toa_scheduledcall
@@ -61,18 +61,8 @@ def rows_of(row: Schedule, owed: Owed, now: int, *, made_up: bool, asked_by: str
     # Late is measured from the last occurrence that the call stands for.
     overdue = None if row.overdue_ms is None else row.overdue_ms + owed.planned_last - owed.planned
     return [
-        {
-            "id": uuid7(),
-            "endpoint": row.endpoint,
-            "request": jsonb(request),
-            "due_at": to_datetime(owed.planned),
-            # Never in the past: a look that starts where everything older is settled must find it.
-            "wake_at": to_datetime(max(owed.planned, now)),
-            "attempt": 0,
-            "strikes": 0,
-            "chain": [],
-            "cause": jsonb(cause),
-            "created_at": to_datetime(now),
+        fresh(uuid7(), row.endpoint, request, due=owed.planned, now=now, cause=cause)
+        | {
             "schedule": row.id,
             "at": to_datetime(owed.at),
             "entity": entity,
@@ -82,6 +72,20 @@ def rows_of(row: Schedule, owed: Owed, now: int, *, made_up: bool, asked_by: str
         }
         for entity, request in requests
     ]
+
+
+def occurrence_of(cause: dict[str, Any]) -> dict[str, Any]:
+    """The columns of a schedule's call that its cause tells: for a call that is made once more.
+
+    It stands in the order of its schedule as any call of that occurrence; alone where that schedule is gone.
+    """
+    schedule = Schedule.objects.using(settings.alias()).filter(id=UUID(cause["schedule"])).first()
+    return {
+        "schedule": UUID(cause["schedule"]),
+        "at": to_datetime(cause["at"]),
+        "beside": schedule is None or schedule.overlap == "allow",
+        "made_up": False,
+    }
 
 
 def store(rows: Sequence[dict[str, Any]]) -> None:
