@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from toa.models.entity import Entity
     from toa.runtime.calls import call
     from toa.runtime.delaying import delay, send
+    from toa.runtime.sweeping import sweep
+    from toa.runtime.swept import Swept
 
 _HOMES = {
     "ComponentConfig": "toa.apps",
@@ -38,6 +40,7 @@ _HOMES = {
     "NotFound": "toa.exceptions",
     "PreconditionFailed": "toa.exceptions",
     "Refused": "toa.exceptions",
+    "Swept": "toa.runtime.swept",
     "ToaError": "toa.exceptions",
     "Transient": "toa.exceptions",
     "call": "toa.runtime.calls",
@@ -46,6 +49,7 @@ _HOMES = {
     "next_occurrence": "toa.core.recurrence",
     "period": "toa.core.period",
     "send": "toa.runtime.delaying",
+    "sweep": "toa.runtime.sweeping",
 }
 
 __all__ = [
@@ -58,6 +62,7 @@ __all__ = [
     "NotFound",
     "PreconditionFailed",
     "Refused",
+    "Swept",
     "ToaError",
     "Transient",
     "call",
@@ -66,6 +71,7 @@ __all__ = [
     "next_occurrence",
     "period",
     "send",
+    "sweep",
 ]
 
 

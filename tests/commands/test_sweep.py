@@ -76,9 +76,9 @@ def test_an_effect_that_sweeps_in_code_is_called_until_its_counts_are_nothing(to
         place(f"A-{number}")
     toa_clock.set(toa_clock.now + 2 * HOUR)
     assert run(EXPIRE, "--until-dry").splitlines() == [
-        "round 1: 3 cancelled",
+        "round 1: 3 made",
         "round 2: nothing to do",
-        "2 rounds: 3 cancelled",
+        "2 rounds: 3 made",
     ]
     assert set(Order.objects.values_list("status", flat=True)) == {"cancelled"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from uuid import UUID
 
 from django.db import connection, connections, transaction
 
@@ -42,9 +43,9 @@ def test_an_order_may_be_paid_at_its_last_moment_and_is_swept_after_it(toa_clock
     identity = place("A-1")
     toa_clock.set(order(identity).pay_by)
 
-    assert toa.call("store.orders.expire", GRID) == {"cancelled": 0, "refused": 0, "failed": 0}
+    assert toa.call("store.orders.expire", GRID) == swept()
     toa_clock.set(toa_clock.now + 1)
-    assert toa.call("store.orders.expire", GRID) == {"cancelled": 1, "refused": 0, "failed": 0}
+    assert toa.call("store.orders.expire", GRID) == swept(made=1)
 
 
 def test_an_order_that_cannot_be_cancelled_does_not_keep_the_others_waiting(toa_clock):
@@ -53,8 +54,33 @@ def test_an_order_that_cannot_be_cancelled_does_not_keep_the_others_waiting(toa_
     Order.objects.filter(id=broken).update(quantity=0)
     toa_clock.set(toa_clock.now + 3_600_001)
 
-    assert toa.call("store.orders.expire", GRID) == {"cancelled": 1, "refused": 0, "failed": 1}
+    reply = toa.call("store.orders.expire", GRID)
+    (error,) = reply.errors
+    assert reply == swept(made=1, failed=1, errors=[error])
+    assert error.startswith(f"{broken}: OperationFault: ")
     assert (order(broken).status, order(sound).status) == ("pending", "cancelled")
+
+
+def test_W6_a_sweep_that_fails_on_its_fortieth_leaves_only_that_one_to_the_next_pulse(toa_clock):
+    fill("tea", 60)
+    placed = [place(f"A-{number:02}") for number in range(60)]
+    toa_clock.run_until_idle()
+    broken = placed[39]
+    Order.objects.filter(id=broken).update(quantity=0)
+    toa_clock.set(next_boundary(toa_clock.now + 3_600_000) - 1)
+    toa_clock.advance(1)
+    assert set(Order.objects.exclude(status="cancelled").values_list("id", flat=True)) == {UUID(broken)}
+    line = History.objects.get(source="pulse", endpoint="store.orders.expire", code__contains="failed")
+    assert (line.outcome, line.code.partition(":")[0]) == ("made", f"59 made, 1 failed; {broken}")
+    (error,) = line.cause["swept"]["errors"]
+    assert error.startswith(line.code.partition("; ")[2])
+
+    Order.objects.filter(id=broken).update(quantity=1)
+    toa_clock.advance_to(next_boundary(toa_clock.now))
+    assert order(broken).status == "cancelled"
+    assert {order(identity).VERSION for identity in placed} == {2}
+    (line,) = History.objects.filter(entity=f"store.orders:{broken}", source="sweep")
+    assert (line.outcome, line.count) == ("failed", 1)
 
 
 def test_W5_paid_between_the_sweeps_read_and_its_cancel_stays_paid(transactional_db, toa_clock):
@@ -67,7 +93,7 @@ def test_W5_paid_between_the_sweeps_read_and_its_cancel_stays_paid(transactional
             sweep = threads.submit(in_own_connection, "store.orders.expire", GRID)
             # It has read the order as pending, and waits for its row.
             wait_until_blocked(connection)
-        assert sweep.result(timeout=10) == {"cancelled": 0, "refused": 1, "failed": 0}
+        assert sweep.result(timeout=10) == swept(refused=1)
 
     assert (order(identity).status, order(identity).VERSION) == ("approved", 2)
 
@@ -85,7 +111,7 @@ def test_W7_two_overlapping_sweeps_change_every_order_once(transactional_db, toa
             wait_until_blocked(connection, sessions=2)
         counts = [sweep.result(timeout=10) for sweep in sweeps]
 
-    assert sum(count.cancelled for count in counts) == 20
+    assert sum(count.made for count in counts) == 20
     assert sum(count.refused for count in counts) == 20
     assert {(order(identity).status, order(identity).VERSION) for identity in placed} == {("cancelled", 2)}
     toa_clock.run_until_idle()
@@ -102,6 +128,10 @@ def cancelled_by_the_next_pulse(clock) -> list[str]:
     moved = [line.cause["entity"].removeprefix("store.orders:") for line in lines]
     known = {identity.hex for identity in before}
     return [identity for identity in moved if identity not in known]
+
+
+def swept(**counts) -> dict:
+    return {"made": 0, "refused": 0, "failed": 0, "left": 0, "errors": [], **counts}
 
 
 def next_boundary(moment: int) -> int:

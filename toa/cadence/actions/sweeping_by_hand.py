@@ -1,19 +1,25 @@
 """A sweep made by hand, now: of what a pulse or schedule declares, or the effect that it calls.
 
-That of a pulse runs under the pulse's own lease, so that the two never run side by side, and stands in its history.
+That of a pulse runs under the pulse's own lease, and an effect on a schedule as a leased call of that schedule: so the
+two never run side by side, and what was done by hand stands in the history. What a schedule declares needs no lease:
+the criteria are looked at again at each call, so two sweeps at once share the objects between them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
+from uuid import uuid4
 
 from django.db import transaction
 
+from toa.cadence.calls.leasing import run
 from toa.cadence.declared import Declared, in_force
 from toa.cadence.pulses.boundaries import begin, lapse
 from toa.cadence.pulses.due import make
 from toa.cadence.pulses.sweeping import sweep
+from toa.cadence.schedules.calls import leased_now, running
+from toa.cadence.schedules.due import SCHEDULES
 from toa.core.calling import Call
 from toa.core.clock import to_datetime, to_moment
 from toa.core.error import Error
@@ -22,16 +28,16 @@ from toa.core.identity import uuid7
 from toa.core.nearest import did_you_mean
 from toa.core.query import parse_query
 from toa.core.record import Record
-from toa.core.specs import PulseScope, PulseSpec, ScheduleSpec
+from toa.core.specs import OperationType, PulseScope, PulseSpec, ScheduleSpec
 from toa.exceptions import Conflict, InvalidQuery, NotFound, Refused
-from toa.models import Pulse
+from toa.models import Pulse, Schedule
 from toa.runtime import bindings, clock, settings
 from toa.runtime.calls import perform
 from toa.runtime.requests import prepare
 from toa.runtime.selecting import select_ids
+from toa.runtime.swept import IDLE
 
-IDLE = frozenset({"refused", "failed", "passed"})
-"""Counts of what a sweep could not do: more rounds would meet the same objects again."""
+Row = TypeVar("Row", Pulse, Schedule)
 
 
 def find_sweep(name: str) -> Declared[PulseSpec] | Declared[ScheduleSpec]:
@@ -61,7 +67,7 @@ def rounds(one: Declared[Any], by: str, *, limit: int | None = None, until_dry: 
 
     `limit` bounds each round of a declared sweep. Raises InvalidQuery where there is a limit and the sweep is made by
     an effect, which has a bound of its own; Refused for an Error that the effect replies with; Conflict where a call
-    of the pulse runs already.
+    of the pulse runs already, or one of the schedule that does not allow overlap.
     """
     if limit is not None and one.spec.query is None:
         raise InvalidQuery(f"{one.endpoint} selects in its own code, and bounds itself")
@@ -78,6 +84,8 @@ def _once(one: Declared[Any], by: str, limit: int | None) -> Any:
     if isinstance(one.spec, PulseSpec) and one.spec.scope is PulseScope.GROUP:
         return _under_lease(one, by, limit)
     operation = bindings.operation(one.endpoint)
+    if isinstance(one.spec, ScheduleSpec) and operation.spec.type is OperationType.EFFECT:
+        return _as_call(one, by, operation.spec.lease_ms)
     now = clock.clock().now()
     call = Call(
         endpoint=one.endpoint,
@@ -106,10 +114,7 @@ def _under_lease(one: Declared[Any], by: str, limit: int | None) -> Any:
 def _leased(one: Declared[Any], by: str, lease_ms: int) -> Pulse:
     now = clock.database_now()
     with transaction.atomic(using=settings.alias()):
-        rows = Pulse.objects.using(settings.alias()).select_for_update(no_key=True)
-        pulse = rows.filter(endpoint=one.endpoint, name=one.spec.name, retired_at=None).first()
-        if pulse is None:
-            raise NotFound(f"the pulse {_name(one)} has no row yet", hint="run manage.py migrate, or toa sync")
+        pulse = _locked(Pulse, one)
         if pulse.token is not None and pulse.wake_at is not None and to_moment(pulse.wake_at) <= now:
             lapse(pulse, now)
         if pulse.token is not None or pulse.fire_at is not None:
@@ -118,6 +123,30 @@ def _leased(one: Declared[Any], by: str, lease_ms: int) -> Pulse:
         begin(pulse, now, lease_ms)
         pulse.save()
     return pulse
+
+
+def _as_call(one: Declared[Any], by: str, lease_ms: int) -> Any:
+    """A call of the schedule beside its calendar, which runs here; settled, tried again or failed as any other."""
+    now = clock.database_now()
+    token = uuid4()
+    with transaction.atomic(using=settings.alias()):
+        schedule = _locked(Schedule, one)
+        if schedule.overlap != "allow" and schedule.id in running([schedule.id]):
+            raise Conflict(f"a call of {_name(one)} runs, or waits to: two never run side by side")
+        call = leased_now(schedule, now, token, lease_ms, by)
+    reply, failed = run(SCHEDULES.kind, call, renew=True)
+    if failed is not None:
+        raise failed
+    return _answered(reply)
+
+
+def _locked(kind: type[Row], one: Declared[Any]) -> Row:
+    rows = kind._default_manager.using(settings.alias()).select_for_update(no_key=True)
+    row = rows.filter(endpoint=one.endpoint, name=one.spec.name, retired_at=None).first()
+    if row is None:
+        what = kind.__name__.lower()
+        raise NotFound(f"the {what} {_name(one)} has no row yet", hint="run manage.py migrate, or toa sync")
+    return row
 
 
 def _answered(reply: Any) -> Any:

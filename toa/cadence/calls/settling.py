@@ -13,6 +13,7 @@ from toa.core.specs import OperationSpec
 from toa.models import Failure, Outcome
 from toa.runtime import settings
 from toa.runtime.journal import Settled, write_history
+from toa.runtime.swept import is_swept, told
 
 logger = logging.getLogger("toa.cadence")
 
@@ -31,7 +32,10 @@ def settle(kind: Kind, live: Live, outcome: Outcome, code: str, started: int, no
 
 def settle_reply(kind: Kind, live: Live, reply: Any, started: int, now: int) -> Outcome:
     """Settle by what the operation replied: an Error is an answer, not a failure."""
-    outcome, code = (Outcome.REFUSED, reply.code) if isinstance(reply, Error) else (Outcome.MADE, "")
+    if isinstance(reply, Error):
+        outcome, code = Outcome.REFUSED, reply.code
+    else:
+        outcome, code = Outcome.MADE, told(reply) if live.source == "schedule" and is_swept(reply) else ""
     settle(kind, live, outcome, code, started, now)
     return outcome
 

@@ -24,6 +24,7 @@ from toa.runtime import bindings, clock, settings
 from toa.runtime.bindings import Operation
 from toa.runtime.calls import perform
 from toa.runtime.requests import prepare
+from toa.runtime.swept import is_swept, told
 
 logger = logging.getLogger("toa.cadence")
 
@@ -85,6 +86,8 @@ class Made:
 
     outcome: Outcome
     code: str = ""
+    cause: dict[str, Any] | None = None
+    """Of a sweep: its counts and first errors, for the line of history."""
     reply: Any = None
     """What it replied, an Error included."""
     error: Exception | None = None
@@ -106,7 +109,7 @@ def make(operation: Operation, pulse: Pulse, *, renew: bool) -> Made:
         made = Made(outcome=Outcome.FAILED, code=sentence(error), error=error)
     else:
         made = _made(pulse, reply)
-    _finish(pulse, made.outcome, made.code)
+    _finish(pulse, made)
     return made
 
 
@@ -148,11 +151,12 @@ def _run(operation: Operation, pulse: Pulse, lease: Lease) -> Any:
 def _made(pulse: Pulse, reply: Any) -> Made:
     if isinstance(reply, Error):
         return Made(outcome=Outcome.REFUSED, code=reply.code, reply=reply)
-    counts = reply.items() if pulse.query is not None else ()
-    return Made(outcome=Outcome.MADE, code=", ".join(f"{count} {what}" for what, count in counts if count), reply=reply)
+    if is_swept(reply):
+        return Made(outcome=Outcome.MADE, code=told(reply), cause={"swept": reply}, reply=reply)
+    return Made(outcome=Outcome.MADE, reply=reply)
 
 
-def _finish(leased: Pulse, outcome: Outcome, code: str) -> None:
+def _finish(leased: Pulse, made: Made) -> None:
     now = clock.database_now()
     with transaction.atomic(using=settings.alias()):
         mine = Pulse.objects.using(settings.alias()).select_for_update().filter(id=leased.id, token=leased.token)
@@ -162,5 +166,5 @@ def _finish(leased: Pulse, outcome: Outcome, code: str) -> None:
                 "%s ended without its lease", leased.endpoint, extra={"action": "lease_lost", "call": leased.id.hex}
             )
             return
-        settle(pulse, outcome, code, now)
+        settle(pulse, made.outcome, made.code, now, made.cause)
         pulse.save()

@@ -14,11 +14,12 @@ from toa.exceptions import InvalidQuery, LeaseLost, NotFound
 from toa.runtime.bindings import Operation
 from toa.runtime.calls import execute
 from toa.runtime.selecting import select_ids
+from toa.runtime.swept import show
 
 logger = logging.getLogger("toa.cadence")
 
 
-def sweep(operation: Operation, query: Mapping[str, Any], input: Any, call: Call) -> dict[str, int]:
+def sweep(operation: Operation, query: Mapping[str, Any], input: Any, call: Call) -> dict[str, Any]:
     """Call a transition for each object of the query, each in a transaction of its own; returns the counts.
 
     The criteria are looked at again under each row's lock: what stopped fitting since is left out. One object that
@@ -28,7 +29,7 @@ def sweep(operation: Operation, query: Mapping[str, Any], input: Any, call: Call
     if entity is None:
         raise InvalidQuery(f"{operation.endpoint}: a sweep needs an entity")
     parsed = parse_query(query, entity, allow_now=True, limit_required=True)
-    counts = {"made": 0, "refused": 0, "failed": 0, "passed": 0}
+    counts: dict[str, Any] = {"made": 0, "refused": 0, "failed": 0, "passed": 0}
     for identity in select_ids(operation.component, parsed):
         one = {"id": identity, "criteria": parsed.criteria} if parsed.criteria is not None else {"id": identity}
         nested = Call(
@@ -52,4 +53,5 @@ def sweep(operation: Operation, query: Mapping[str, Any], input: Any, call: Call
             counts["failed"] += 1
         else:
             counts["refused" if isinstance(reply, Error) else "made"] += 1
+        show(counts)
     return counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Mapping
@@ -14,8 +15,11 @@ from toa.cadence.actions.sweeping_by_hand import find_sweep, rounds, would_call
 from toa.exceptions import CallError
 from toa.management.console import Console
 from toa.management.verbs import DONE, NO, json_option
+from toa.runtime.swept import watching
 
 HELP = "Make the sweep of a pulse or schedule now: once, or until there is nothing left to do."
+EVERY_S = 2.0
+"""How often a sweep that goes on says how far it is."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -51,12 +55,14 @@ def _sweep(one: Any, options: Mapping[str, Any], console: Console) -> int:
     total: Counter[str] = Counter()
     number, reply = 0, None
     by = options["by"] or getuser()
-    for reply in rounds(one, by, limit=options["limit"], until_dry=options["until_dry"]):
-        number += 1
-        if isinstance(reply, Mapping):
-            total.update({name: count for name, count in reply.items() if type(count) is int})
-        if not console.as_json:
-            console.say(f"round {number}: {_said(reply)}")
+    with watching(Progress(console)):
+        for reply in rounds(one, by, limit=options["limit"], until_dry=options["until_dry"]):
+            number += 1
+            if isinstance(reply, Mapping):
+                total.update({name: count for name, count in reply.items() if type(count) is int and name != "left"})
+            if not console.as_json:
+                console.say(f"round {number}: {_said(reply)}")
+                _tell_errors(reply, console)
     if console.as_json:
         console.document({"rounds": number, "counts": dict(total), "last": reply})
     elif number > 1:
@@ -64,7 +70,27 @@ def _sweep(one: Any, options: Mapping[str, Any], console: Console) -> int:
     return NO if total["failed"] else DONE
 
 
+class Progress:
+    """Says on standard error, every two seconds, how far a sweep is."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._said_at = time.monotonic()
+
+    def __call__(self, counts: Mapping[str, Any]) -> None:
+        if time.monotonic() - self._said_at >= EVERY_S:
+            self._said_at = time.monotonic()
+            self._console.complain(f"  {_said(counts)} so far")
+
+
+def _tell_errors(reply: Any, console: Console) -> None:
+    errors = reply.get("errors") if isinstance(reply, Mapping) else None
+    for error in errors if isinstance(errors, list) else ():
+        console.say(f"  {error}")
+
+
 def _said(reply: Any) -> str:
     if isinstance(reply, Mapping):
-        return ", ".join(f"{count} {name}" for name, count in reply.items() if count) or "nothing to do"
+        counts = [f"{count} {name}" for name, count in reply.items() if type(count) is int and count]
+        return ", ".join(counts) or "nothing to do"
     return "done" if reply is None else str(reply)
