@@ -3,13 +3,15 @@
 import pytest
 
 import toa
+from tests.cadence.calendar import NOTE
+from tests.components.almanacs.operations import note
 from tests.components.beacons.models import Beacon
 from tests.components.beacons.operations import ping
 from toa.cadence.actions.sweeping_by_hand import find_sweep, rounds
 from toa.cadence.passes import Collected, perform, run_pass
 from toa.core.clock import to_datetime, to_moment
 from toa.exceptions import Conflict, NotFound, Refused
-from toa.models import History, Outcome, Pulse
+from toa.models import Failure, History, Outcome, Pulse, Schedule, ScheduledCall
 
 pytestmark = pytest.mark.django_db
 
@@ -150,3 +152,43 @@ def test_a_pulse_without_a_row_is_refused_with_what_to_run():
     Pulse.objects.filter(endpoint=PING).delete()
     with pytest.raises(NotFound, match="toa sync"):
         once(PING)
+
+
+def test_an_effect_on_a_schedule_never_runs_beside_another_of_its_calls(calendar, toa_clock):
+    calendar.declare(schedule="0 * * * *")
+    refused = []
+
+    def meanwhile():
+        with pytest.raises(Conflict, match="two never run side by side"):
+            once(NOTE)
+        refused.append(True)
+        toa_clock.set(toa_clock.now + HOUR)
+        ScheduledCall.objects.update(wake_at=to_datetime(toa_clock.now + 30_000))  # its lease is renewed
+        toa_clock.run_until_idle()
+
+    note.DURING.append(meanwhile)
+    once(NOTE)
+    assert (len(note.CALLS), refused) == (1, [True])
+    rows = History.objects.filter(source="schedule").order_by("id")
+    assert [(line.outcome, (line.cause or {}).get("asked_by")) for line in rows] == [
+        ("skipped", None),
+        ("made", "anna"),
+    ]
+    assert ScheduledCall.objects.count() == 0
+    toa_clock.advance(HOUR)
+    assert len(note.CALLS) == 2, "its calendar goes on"
+
+
+def test_an_effect_on_a_schedule_that_fails_is_a_failure_as_any_of_its_calls(calendar, toa_clock):
+    calendar.declare(schedule="0 * * * *")
+    note.DURING.append(lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        once(NOTE)
+    assert (Failure.objects.get().source, ScheduledCall.objects.count()) == ("schedule", 0)
+
+
+def test_a_schedule_without_a_row_is_refused_with_what_to_run(calendar):
+    calendar.declare(schedule="0 * * * *")
+    Schedule.objects.filter(endpoint=NOTE).delete()
+    with pytest.raises(NotFound, match="toa sync"):
+        once(NOTE)

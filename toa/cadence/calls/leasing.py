@@ -53,6 +53,14 @@ def run_next(kind: Kind, endpoint: str, *, renew: bool) -> bool:
         if expired(live, now):
             settle(kind, live, Outcome.EXPIRED, "overdue", now, now)
             return True
+    run(kind, live, renew=renew)
+    return True
+
+
+def run(kind: Kind, live: Live, *, renew: bool) -> tuple[object, Exception | None]:
+    """Run a leased call and settle it; returns what it replied, and what it raised."""
+    operation = bindings.operation(live.endpoint)
+    now = clock.clock().now()
     assert live.token is not None
     lease = Lease(table=kind.table, id=live.id, token=live.token)
     reply: object = None
@@ -67,7 +75,7 @@ def run_next(kind: Kind, endpoint: str, *, renew: bool) -> bool:
     except Exception as error:
         failed = error
     finish(kind, live, reply, failed, now)
-    return True
+    return reply, failed
 
 
 def finish(kind: Kind, live: Live, reply: object, failed: Exception | None, started: int) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import connections
 
+from toa.cadence.calls.live import Live
 from toa.cadence.calls.rows import fresh
 from toa.cadence.schedules.calendars import entity_of
 from toa.core.clock import to_datetime, to_moment
@@ -72,6 +73,27 @@ def rows_of(row: Schedule, owed: Owed, now: int, *, made_up: bool, asked_by: str
         }
         for entity, request in requests
     ]
+
+
+def leased_now(row: Schedule, now: int, token: UUID, lease_ms: int, asked_by: str) -> Live:
+    """Store the call of a schedule beside its calendar, under a lease for whoever has the token."""
+    owed = Owed(at=now, last=now, missed=0, planned=now, planned_last=now)
+    (stored,) = rows_of(row, owed, now, made_up=False, asked_by=asked_by)
+    store([stored | {"token": token, "wake_at": to_datetime(now + lease_ms)}])
+    return Live(
+        id=stored["id"],
+        endpoint=row.endpoint,
+        request=stored["request"].obj,
+        due=now,
+        wake=now + lease_ms,
+        attempt=0,
+        strikes=0,
+        chain=(),
+        cause=stored["cause"].obj,
+        token=token,
+        mark=None,
+        **described([stored["entity"], stored["at"], stored["overdue_ms"]]),
+    )
 
 
 def occurrence_of(cause: dict[str, Any]) -> dict[str, Any]:
