@@ -125,6 +125,8 @@ class Line:
     code: str
     due: int
     at: int
+    by: str
+    """The endpoint that had it made, or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

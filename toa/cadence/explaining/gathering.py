@@ -107,7 +107,7 @@ def _commits(component: Component, identity: str) -> list[Commit]:
             version=row.version,
             at=to_moment(row.at),
             endpoint=row.endpoint,
-            by=_by(row.cause or {}),
+            by=called_by(row.cause or {}),
             changes={name: change for name, change in row.changes.items() if name in names},
             reached=row.reached,
             outside=row.outside,
@@ -116,7 +116,7 @@ def _commits(component: Component, identity: str) -> list[Commit]:
     ]
 
 
-def _by(cause: dict[str, Any]) -> str:
+def called_by(cause: dict[str, Any]) -> str:
     """What called an operation, from the cause that its revision keeps."""
     match cause.get("source"):
         case "deadline":
@@ -169,6 +169,7 @@ def _lines(component: Component, identity: str) -> tuple[Line, ...]:
             code=row.code,
             due=to_moment(row.due_at),
             at=to_moment(row.at),
+            by=str((row.cause or {}).get("endpoint") or ""),
         )
         for row in rows.order_by("-at")[:SHOWN]
     )
