@@ -65,7 +65,9 @@ COMPONENTS = [
     "store.lifecycle",
     "store.vouchers",
     "store.reports",
+    "fulfilment.rounds",
     "fulfilment.stock",
+    "fulfilment.warehouse",
     "loyalty",
 ]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, Protocol, TypeAlias, TypedDict, overload
 
+from toa import Error
 from toa.typing import (
     ActingContext,
     Criteria,
@@ -64,6 +65,10 @@ class Changeset(TypedDict, total=False):
 
 class Configuration(Item, Protocol):
     """The component's configuration."""
+
+    grace: str
+    page: int
+    budget: str
 
 
 class AssignInput(Item, Protocol):
@@ -128,6 +133,26 @@ class ForgetArguments(TypedDict):
     order: str
 
 
+class SyncInput(Item, Protocol):
+    """What sync gets."""
+
+    @overload
+    def get(self, name: Literal["n"], /) -> int | None: ...
+
+    @overload
+    def get(self, name: Literal["i"], /) -> int | None: ...
+
+    @overload
+    def get(self, name: str, default: Any = None, /) -> Any: ...
+
+
+class SyncArguments(TypedDict):
+    """What sync is given."""
+
+    n: NotRequired[int]
+    i: NotRequired[int]
+
+
 class Local(Protocol):
     """The operations of this component, as `context.local` has them."""
 
@@ -140,6 +165,7 @@ class Local(Protocol):
     def reserve(self, input: ReserveArguments, query: Query) -> Any: ...
     def release(self, input: ReleaseArguments, query: Query) -> Any: ...
     def forget(self, input: ForgetArguments, query: Query) -> Any: ...
+    def sync(self, input: SyncArguments) -> Any | Error: ...
 
 
 class Operations(Protocol):
@@ -227,6 +253,18 @@ class Operations(Protocol):
         version: int | None = None,
         criteria: Criteria | None = None,
     ) -> Any: ...
+
+    @overload
+    def sync(self, *, n: int = ..., i: int = ..., check: Literal[True]) -> Any: ...
+
+    @overload
+    def sync(
+        self,
+        *,
+        n: int = ...,
+        i: int = ...,
+        check: bool = False,
+    ) -> Any | Error: ...
 
 
 class Context(DecidingContext[Configuration], Protocol):

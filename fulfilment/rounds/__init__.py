@@ -1,0 +1,1 @@
+"""Rounds over lists that are too long for one pulse: how far each has come."""

@@ -1,0 +1,1 @@
+"""What the warehouse can be asked, one function a file, named for its type."""
