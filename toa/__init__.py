@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from toa.core.period import period
     from toa.core.recurrence import next_occurrence
     from toa.exceptions import (
+        Cancelled,
         Conflict,
+        DeadlineExceeded,
         InvalidInput,
         InvalidQuery,
         NotFound,
@@ -27,12 +29,15 @@ if TYPE_CHECKING:
     from toa.models.entity import Entity
     from toa.runtime.calls import call
     from toa.runtime.delaying import delay, send
+    from toa.runtime.starting import start
     from toa.runtime.sweeping import sweep
     from toa.runtime.swept import Swept
 
 _HOMES = {
     "ComponentConfig": "toa.apps",
+    "Cancelled": "toa.exceptions",
     "Conflict": "toa.exceptions",
+    "DeadlineExceeded": "toa.exceptions",
     "Entity": "toa.models.entity",
     "Error": "toa.core.error",
     "InvalidInput": "toa.exceptions",
@@ -49,12 +54,15 @@ _HOMES = {
     "next_occurrence": "toa.core.recurrence",
     "period": "toa.core.period",
     "send": "toa.runtime.delaying",
+    "start": "toa.runtime.starting",
     "sweep": "toa.runtime.sweeping",
 }
 
 __all__ = [
+    "Cancelled",
     "ComponentConfig",
     "Conflict",
+    "DeadlineExceeded",
     "Entity",
     "Error",
     "InvalidInput",

@@ -22,7 +22,12 @@
     |  |- LockTaken             another call holds the lock, and went on holding it
     |  `- LockLost              the lock lapsed while it was held
     |- OutcomeUnknown           the connection was lost during COMMIT
+    |- Nondeterministic         a workflow takes another path than its journal: a bug, or a change it cannot take
+    |- StepFailed               a step of a workflow raised what this code cannot make again
+    |- DeadlineExceeded         what a workflow gave a deadline to took longer
     `- InvalidDuration, InvalidSchedule, InvalidZone, InvalidMoment, InvalidPeriod
+
+    Cancelled                   thrown into a workflow whose end was asked for; no `except Exception` stops it
 """
 
 from __future__ import annotations
@@ -161,3 +166,23 @@ class LockLost(Transient):
 
 class OutcomeUnknown(ToaError):
     """The connection was lost during COMMIT: the call may or may not have taken effect."""
+
+
+class Nondeterministic(ToaError):
+    """A workflow takes another path than its journal says it took. Names the step of each."""
+
+
+class StepFailed(ToaError):
+    """A step of a workflow raised an exception that cannot be made again from its journal. `kind` is its type."""
+
+    def __init__(self, message: str = "", *, kind: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.kind = kind
+
+
+class DeadlineExceeded(ToaError, TimeoutError):
+    """What stood under `time.with_deadline` in a workflow was not over in time."""
+
+
+class Cancelled(BaseException):
+    """Somebody asked for the end of a run. Thrown where it waits: its `finally` blocks run, awaits in them included."""

@@ -92,7 +92,10 @@ def execute(
         case OperationType.EFFECT:
             return perform(operation, request, call)
         case _:
-            raise NotAllowedHere(f"{operation.endpoint} is a workflow: it is started, not called")
+            raise NotAllowedHere(
+                f"{operation.endpoint} is a workflow: it is started, not called",
+                hint=f"toa.start({operation.endpoint!r}, …), or context.send of an operation",
+            )
 
 
 def observe(operation: Operation, request: Request, call: Call) -> Any:

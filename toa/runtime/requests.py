@@ -45,10 +45,10 @@ def split(request: Mapping[str, Any] | None) -> tuple[Any, Mapping[str, Any] | N
 
 def check_storable(operation: Operation, request: Mapping[str, Any] | None) -> None:
     """Check a request that is to be made later, so that a wrong one is refused where it is stored."""
-    if operation.spec.type not in (OperationType.TRANSITION, OperationType.ASSIGNMENT, OperationType.EFFECT):
+    if operation.spec.type in (OperationType.OBSERVATION, OperationType.COMPUTATION):
         raise NotAllowedHere(
             f"{operation.endpoint} is of type {operation.spec.type.value}; stored calls are of transitions,"
-            " assignments and effects"
+            " assignments, effects and workflows"
         )
     prepare(operation, *split(request))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, Protocol
 
 from toa.cadence.calls.live import Kind, Live
 from toa.cadence.calls.outcomes import back_off_ms, is_transient, sentence, trace
 from toa.core.clock import to_datetime
 from toa.core.error import Error
 from toa.core.specs import OperationSpec
+from toa.exceptions import StepFailed
 from toa.models import Failure, Outcome
 from toa.runtime import settings
 from toa.runtime.journal import Settled, write_history
@@ -22,6 +23,26 @@ ATTEMPTS = 3
 STRIKES = 3
 """How often a call may take its process with it, or its time, before it is a failure."""
 DIED = "the process died running it"
+
+
+class Waiting(Protocol):
+    """Who waits for what becomes of the calls of a kind. Told in the transaction that decides it."""
+
+    def answered(self, live: Live, reply: Any, now: int) -> None:
+        """The call was made; its row is gone. The reply may be an Error."""
+        ...
+
+    def failed(self, live: Live, error: BaseException, traceback: str, started: int, now: int) -> None:
+        """There is no further try. What becomes of the row, and of its history, is theirs to decide."""
+        ...
+
+
+_WAITING: dict[str, Waiting] = {}
+
+
+def tell(kind: str, waiting: Waiting) -> None:
+    """Have somebody told of every call of the kind of that name."""
+    _WAITING[kind] = waiting
 
 
 def settle(kind: Kind, live: Live, outcome: Outcome, code: str, started: int, now: int) -> None:
@@ -37,6 +58,8 @@ def settle_reply(kind: Kind, live: Live, reply: Any, started: int, now: int) -> 
     else:
         outcome, code = Outcome.MADE, told(reply) if live.source == "schedule" and is_swept(reply) else ""
     settle(kind, live, outcome, code, started, now)
+    if (waits := _WAITING.get(kind.name)) is not None:
+        waits.answered(live, reply, now)
     return outcome
 
 
@@ -51,7 +74,7 @@ def settle_error(
             "%s is tried again after %s", live.endpoint, sentence(error), extra={"action": "retry", "call": live.id.hex}
         )
         return None
-    fail(kind, live, sentence(error), trace(error), started, now)
+    fail(kind, live, sentence(error), trace(error), started, now, error)
     return Outcome.FAILED
 
 
@@ -72,9 +95,21 @@ def strike(kind: Kind, live: Live, why: str, started: int, now: int) -> bool:
     return False
 
 
-def fail(kind: Kind, live: Live, error: str, traceback: str, started: int, now: int) -> None:
-    """Record a failure and take the row away, or park it where others have to wait behind it."""
+def fail(
+    kind: Kind,
+    live: Live,
+    error: str,
+    traceback: str,
+    started: int,
+    now: int,
+    raised: BaseException | None = None,
+) -> None:
+    """Record a failure and take the row away, or park it where others have to wait behind it. Where somebody waits for
+    what becomes of the call, they are told instead."""
     attempt = live.attempt + 1
+    if (waits := _WAITING.get(kind.name)) is not None:
+        waits.failed(live, raised or StepFailed(error), traceback, started, now)
+        return
     Failure.objects.using(settings.alias()).create(
         call=live.id,
         source=live.source,

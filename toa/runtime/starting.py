@@ -1,0 +1,110 @@
+"""Starting a run of a workflow: one row, in the caller's transaction. What runs it comes later."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import connections, transaction
+
+from toa.core.calling import Call, fresh, refuses_chain
+from toa.core.clock import to_datetime
+from toa.core.identity import canonical, digest, dumps, uuid7
+from toa.core.specs import OperationType
+from toa.exceptions import InvalidInput, NotAllowedHere, OnceMismatch
+from toa.runtime import bindings, clock, settings, waking
+from toa.runtime.bindings import Operation
+from toa.runtime.requests import prepare
+from toa.runtime.table import from_json
+
+LONGEST_KEY = 191
+"""Characters of a run's key."""
+MOST_BYTES = 262_144
+"""Bytes of JSON that the input of a run has at most."""
+
+_INSERT = """
+INSERT INTO toa_run (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, created_at, key, seq, steps,
+                     watches, cancel_by)
+VALUES (%s, %s, %s, %s, %s, 0, 0, %s, %s, %s, %s, 0, 0, '{}', '')
+ON CONFLICT (id) DO NOTHING
+"""
+# A statement of its own: it sees a run that ended while the one before waited for that.
+_UNDO = "DELETE FROM toa_run WHERE id = %s AND seq = 0 AND EXISTS (SELECT 1 FROM toa_endedrun WHERE id = %s)"
+_REQUEST = """
+SELECT request FROM toa_run WHERE id = %s UNION ALL SELECT request FROM toa_endedrun WHERE id = %s LIMIT 1
+"""
+
+
+def start(endpoint: str, input: Any = None, key: str | None = None) -> str:
+    """Start a run of a workflow, in the caller's transaction; returns the run's id.
+
+    ::
+
+        run = toa.start("loyalty.welcome", {"customer": customer}, key=customer)
+
+    A start with the same key starts nothing, and returns the same id, for as long as the run and then its record is
+    kept (`TOA["HISTORY_DAYS"]`). Raises UnknownEndpoint, InvalidInput, NotAllowedHere for an operation that is no
+    workflow, OnceMismatch where the key was used with another input.
+    """
+    operation = bindings.operation(endpoint)
+    if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
+        raise InvalidInput(f"key is text of 1 to {LONGEST_KEY} characters, not {key!r}")
+    identity, begun = begin(operation, input, fresh(""), key)
+    if not begun:
+        _check_same(identity, endpoint, input)
+    return identity.hex
+
+
+def begin(
+    operation: Operation, input: Any, call: Call, key: str | None, *, due: int | None = None, cause: Any = None
+) -> tuple[UUID, bool]:
+    """Store a run on behalf of a call; its id, and whether it was not there before. `due` is epoch ms; null: now."""
+    if operation.spec.type is not OperationType.WORKFLOW:
+        raise NotAllowedHere(
+            f"{operation.endpoint} is of type {operation.spec.type.value}: it is called, not started",
+            hint=f"toa.call({operation.endpoint!r}, …)",
+        )
+    prepare(operation, input)
+    text = dumps({"input": input})
+    if len(text) > MOST_BYTES:
+        raise InvalidInput(f"the input has {len(text)} bytes of JSON; {MOST_BYTES} are the most")
+    reason = refuses_chain(call.hops(), operation.endpoint)
+    if reason:
+        raise NotAllowedHere(reason)
+    now = clock.clock().now()
+    identity = uuid7() if key is None else run_id(operation.endpoint, key)
+    moment = to_datetime(now)
+    row = [
+        identity,
+        operation.endpoint,
+        text,
+        to_datetime(now if due is None else due),
+        moment,
+        list(call.hops()),
+        None if cause is None else dumps(cause),
+        moment,
+        key or "",
+    ]
+    with transaction.atomic(using=settings.alias()), connections[settings.alias()].cursor() as cursor:
+        cursor.execute(_INSERT, row)
+        begun = bool(cursor.rowcount)
+        if begun and key is not None:
+            cursor.execute(_UNDO, [identity, identity])
+            begun = not cursor.rowcount
+        if begun:
+            waking.after_commit(moment, moment)
+    return identity, begun
+
+
+def run_id(endpoint: str, key: str) -> UUID:
+    """The id of the run that a key stands for: a UUID of version 8."""
+    value = int(digest("run", endpoint, key)[:32], 16)
+    return UUID(int=value & ~(0xF000 << 64 | 0b11 << 62) | 0x8000 << 64 | 0b10 << 62)
+
+
+def _check_same(identity: UUID, endpoint: str, input: Any) -> None:
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute(_REQUEST, [identity, identity])
+        row = cursor.fetchone()
+    if row is not None and canonical(from_json(row[0]).get("input")) != canonical(input):
+        raise OnceMismatch(f"this key was used before to start {endpoint} with another input", hint="use a new key")
