@@ -12,6 +12,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from toa.core.identity import uuid7
+from toa.models.bounds import readable
 from toa.models.fields import MomentField
 
 
@@ -64,6 +65,7 @@ class Delay(LiveCall):
                 condition=models.Q(name__isnull=False),
                 name="toa_delay_entity_name",
             ),
+            readable("due_at", "wake_at", "created_at", name="toa_delay_readable"),
         ]
         permissions = [
             ("cancel_delay", "Can cancel a stored call"),
@@ -103,6 +105,7 @@ class Delivery(LiveCall):
             models.UniqueConstraint(
                 fields=["source", "source_id", "receiver", "version", "position"], name="toa_delivery_order"
             ),
+            readable("due_at", "wake_at", "created_at", name="toa_delivery_readable"),
         ]
 
 
@@ -125,4 +128,7 @@ class ScheduledCall(LiveCall):
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_scheduledcall_claim"),
             models.Index(fields=["schedule", "due_at"], name="toa_scheduledcall_order"),
+        ]
+        constraints: ClassVar[list[Any]] = [
+            readable("due_at", "wake_at", "created_at", "at", name="toa_scheduledcall_readable"),
         ]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.db import models
 
 from toa.core.identity import uuid7
+from toa.models.bounds import readable
 from toa.models.fields import MomentField
 
 
@@ -68,6 +69,7 @@ class Pulse(models.Model):
         ]
         constraints: ClassVar[list[Any]] = [
             models.UniqueConstraint(fields=["endpoint", "name"], name="toa_pulse_endpoint_name"),
+            readable("wake_at", "fire_at", name="toa_pulse_readable"),
         ]
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_pulse_claim"),
@@ -121,6 +123,7 @@ class Schedule(models.Model):
         ]
         constraints: ClassVar[list[Any]] = [
             models.UniqueConstraint(fields=["endpoint", "name"], name="toa_schedule_endpoint_name"),
+            readable("cursor", "due_at", "wake_at", name="toa_schedule_readable"),
         ]
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_schedule_claim"),

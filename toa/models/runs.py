@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from django.db import models
 
 from toa.core.identity import uuid7
+from toa.models.bounds import readable
 from toa.models.calls import LiveCall
 from toa.models.fields import MomentField
 
@@ -33,6 +34,9 @@ class Run(LiveCall):
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_run_claim"),
             models.Index(fields=["due_at", "id"], name="toa_run_due"),
+        ]
+        constraints: ClassVar[list[Any]] = [
+            readable("due_at", "wake_at", "created_at", "cancel_at", "failed_at", name="toa_run_readable"),
         ]
         permissions = [
             ("start_run", "Can start a run of a workflow"),
@@ -67,6 +71,9 @@ class RunCall(LiveCall):
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_runcall_claim"),
             models.Index(fields=["endpoint"], condition=models.Q(token__isnull=False), name="toa_runcall_leased"),
             models.Index(fields=["run"], name="toa_runcall_run"),
+        ]
+        constraints: ClassVar[list[Any]] = [
+            readable("due_at", "wake_at", "created_at", name="toa_runcall_readable"),
         ]
 
 

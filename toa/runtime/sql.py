@@ -15,8 +15,9 @@ from psycopg.types.json import Jsonb
 from toa.core.identity import plain
 from toa.runtime import settings
 
-MOMENT = "floor(extract(epoch FROM {column}) * 1000)::bigint"
-"""A column of moments as epoch ms, cut to whole ms: made by the database, which is faster than reading a datetime."""
+MOMENT = "CASE WHEN isfinite({column}) THEN floor(extract(epoch FROM {column}) * 1000)::bigint END"
+"""A column of moments as epoch ms, cut to whole ms: made by the database, which is faster than reading a datetime. An
+infinite one, which only SQL can have written, is no moment: null."""
 HEX = "replace({column}::text, '-', '')"
 """A column of UUIDs as 32 hex digits."""
 ROWS = 5_000

@@ -15,6 +15,7 @@ from toa.cadence.deadlines.instances import reach
 from toa.cadence.source import Dispatch, Step
 from toa.core.allowance import Allowance, allowing
 from toa.manifests import registry
+from toa.models.bounds import FIRST, READABLE
 from toa.models.schedule_indexes import moments
 from toa.runtime import bindings, clock, settings
 from toa.runtime.bindings import Component
@@ -109,7 +110,22 @@ def _due(component: Component, limit: int) -> list[Any]:
 
 
 def looks(component: Component) -> list[tuple[str, str, str]]:
-    """The two ways to find an instance, each served by an index: its moment, the condition, and the order, as SQL."""
+    """The two ways to find an instance, each served by an index: its moment, the condition, and the order, as SQL.
+
+    A moment that no code can read is left out, for the others' sake; see `unreadable`.
+    """
+    return [(moment, f"{condition} AND {moment} {READABLE}", order) for moment, condition, order in _places(component)]
+
+
+def unreadable(component: Component) -> list[str]:
+    """Queries as SQL for instances that never come due: SQL gave them a moment before the year 1."""
+    return [
+        f"SELECT 1 FROM {table_of(component)} c WHERE {condition} AND {moment} < '{FIRST.isoformat()}'::timestamptz"
+        for moment, condition, _ in _places(component)
+    ]
+
+
+def _places(component: Component) -> list[tuple[str, str, str]]:
     columns = component.table.columns
     quote = connections[settings.alias()].ops.quote_name
     least = f"LEAST({', '.join(f'c.{quote(columns[name])}' for name in moments(component.spec))})"
