@@ -71,8 +71,8 @@ def _run_on(
     reply = _run(operation, request, entries, context)
     if isinstance(reply, Error):
         return reply
-    if reached is not None and (reason := left_standing(entries[0].draft, reached)):
-        raise OperationFault(f"{operation.endpoint}: {reason}")
+    if reached is not None:
+        _check_done_away(operation, entries[0], reached)
     write(operation, entries, context._intentions, call, context.now(), lock, reached)
     return reply
 
@@ -86,14 +86,23 @@ class Decision:
     now: int
 
 
-def conclude(operation: Operation, request: Request, call: Call, entry: Entry) -> Decision:
+def conclude(
+    operation: Operation, request: Request, call: Call, entry: Entry, reached: Reached | None = None
+) -> Decision:
     """Run the function of a call on the draft of one row that is locked already; writes nothing.
 
-    For calls whose query names one object and nothing else.
+    For calls whose query names one object and nothing else. `reached` is as for `decide`.
     """
     context = TransitionContext(operation, call)
     reply = _run(operation, request, [entry], context)
+    if reached is not None and not isinstance(reply, Error):
+        _check_done_away(operation, entry, reached)
     return Decision(reply, context._intentions, context.now())
+
+
+def _check_done_away(operation: Operation, entry: Entry, reached: Reached) -> None:
+    if reason := left_standing(entry.draft, reached):
+        raise OperationFault(f"{operation.endpoint}: {reason}")
 
 
 def entry_of(operation: Operation, identity: Any, state: State | None, query: Query) -> Entry:

@@ -37,16 +37,23 @@ SELECT n.id, n.component, n.entity, n.version, n.endpoint, n.changes,
 """
 
 
-def revise(made: Sequence[tuple[Change, Call]], reached: Reached | None = None) -> None:
-    """Write the revisions of these changes, each made by its call, in the open transaction, by one statement."""
-    kept = [(change, call) for change, call in made if change.component.table.entity.history]
+def revise(made: Sequence[tuple[Change, Call]], reached: Sequence[Reached | None] = ()) -> None:
+    """Write the revisions of these changes, each made by its call, in the open transaction, by one statement.
+
+    Beside each change stands the deadline that it was made for, or null; nothing stands there where none was.
+    """
+    kept = [
+        (change, call, deadline)
+        for (change, call), deadline in zip(made, reached or [None] * len(made), strict=True)
+        if change.component.table.entity.history
+    ]
     if not kept:
         return
     seen: set[tuple[str, Any]] = set()
     rows = []
-    for change, call in kept:
+    for change, call, deadline in kept:
         place = (change.component.locator, change.state["id"])
-        rows.append({**_row(change, call, reached), "first": place not in seen})
+        rows.append({**_row(change, call, deadline), "first": place not in seen})
         seen.add(place)
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(_INSERT, [document(rows)])

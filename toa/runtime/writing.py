@@ -59,7 +59,7 @@ def write(
     made: list[Change] = []
     try:
         for entry in entries:
-            change = _write_row(component, entry, _clockwork(component, entry, intentions, call, now, reached), now)
+            change = _write_row(component, entry, clockwork(component, entry, intentions, call, now, reached), now)
             if change is not None:
                 made.append(change)
         if made:
@@ -68,7 +68,7 @@ def write(
         raise _explained(component, error) from error
     if made:
         credited = [(change, call) for change in made]
-        revise(credited, reached)
+        revise(credited, [reached] * len(credited))
         deliver(credited)
     arming.store(intentions.armed, call, entity, now)
     if call.lease is not None:
@@ -93,7 +93,7 @@ def check_lease(lease: Lease) -> None:
             raise LeaseLost("the lease of the calling effect is gone: it lapsed or was withdrawn")
 
 
-def _clockwork(
+def clockwork(
     component: Component, entry: Entry, intentions: Intentions, call: Call, now: int, reached: Reached | None
 ) -> State:
     """What the call makes of the system properties of a component with deadlines."""

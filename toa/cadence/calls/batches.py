@@ -1,9 +1,10 @@
 """Firing set by set: the calls due on the objects of one component, in one transaction and few statements.
 
 Entities are locked in id order, then the calls' rows, neither waited for. Each function runs on a draft of what the
-one before left; what they decided is written together: rows, revisions, deliveries, stored calls, history. A function
-that raises leaves its object as it was, and is recorded. Where the database refuses a statement, the whole set is
-rolled back and fired call by call, each in its own transaction.
+one before left; what they decided is written together with the history. A function that raises leaves its object as it
+was, and is recorded. An event that its object cannot take as it stands is left to be fired alone, as what comes behind
+it on the same object is. Where the database refuses a statement, the whole set is rolled back and fired call by call,
+each in its own transaction.
 """
 
 from __future__ import annotations
@@ -16,33 +17,27 @@ from uuid import UUID
 
 from django.db import DatabaseError, transaction
 
-from toa.cadence.calls.collisions import Collisions
+from toa.cadence.calls.decided import Decided, Undone, takes_back
 from toa.cadence.calls.firing import NOT_FOUND, call_of, check_chain, expired, struck
 from toa.cadence.calls.live import Kind, Live
 from toa.cadence.calls.settling import line, settle_error
 from toa.cadence.calls.suspects import Docket, noted
+from toa.cadence.deadlines.admitting import unhindered
+from toa.cadence.deadlines.holding import stop
 from toa.core.allowance import Allowance, TookTooLong
-from toa.core.calling import Armed, Call
 from toa.core.error import Error
 from toa.core.query import Query
-from toa.core.specs import OperationSpec, Scope
+from toa.core.specs import Scope
 from toa.exceptions import NotFound, ToaError
 from toa.models import Outcome
-from toa.runtime import arming, bindings, clock, settings
+from toa.runtime import bindings, clock, settings
 from toa.runtime.bindings import Component, Operation
-from toa.runtime.deciding import Decision, conclude, entry_of
-from toa.runtime.events import Change, deliver
+from toa.runtime.deciding import conclude, entry_of
 from toa.runtime.journal import Settled, write_history
 from toa.runtime.requests import Request, prepare, split
-from toa.runtime.revising import revise
 from toa.runtime.table import Lock, State
-from toa.runtime.writing import Entry, check_references, difference_of
 
 logger = logging.getLogger("toa.cadence")
-
-
-class _Undone(Exception):
-    """The set has to be fired call by call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,21 +53,13 @@ class FiredSet:
 
 @dataclass(slots=True)
 class _Set:
-    """What the functions of one set decided, before anything of it is written."""
+    """What becomes of the calls of one set, before anything of it is written."""
 
     kind: Kind
-    component: Component
-    started: int
-    states: dict[Any, State | None]
-    """What each object is by now; null where there is none."""
-    collisions: Collisions
-    new: set[Any] = field(default_factory=set)
-    columns: dict[Any, set[str]] = field(default_factory=dict)
-    changes: list[tuple[Change, Call]] = field(default_factory=list)
-    armed: list[tuple[Sequence[Armed], Call, str]] = field(default_factory=list)
+    decided: Decided
     settled: list[Settled] = field(default_factory=list)
     done: list[UUID] = field(default_factory=list)
-    failed: list[tuple[Live, Exception, OperationSpec]] = field(default_factory=list)
+    failed: list[tuple[Live, Exception, Operation, State | None]] = field(default_factory=list)
 
 
 def by_component(found: Sequence[Live]) -> list[tuple[Component, list[Live]]]:
@@ -123,13 +110,7 @@ def _fits_a_set(live: Live) -> bool:
     operation = bindings.operation(live.endpoint)
     # Rows written by SQL may hold anything; what does not hold fails alone.
     query = live.request.get("query") if isinstance(live.request, dict) else None
-    return (
-        operation.spec.scope in (Scope.ENTRY, Scope.CHANGESET)
-        and isinstance(query, dict)
-        and query.keys() == {"id"}
-        # Events may have to wait for deadlines, which are looked at one object at a time.
-        and not operation.component.spec.deadlines
-    )
+    return operation.spec.scope in (Scope.ENTRY, Scope.CHANGESET) and isinstance(query, dict) and query.keys() == {"id"}
 
 
 def fire_set(
@@ -141,7 +122,7 @@ def fire_set(
     try:
         with transaction.atomic(using=settings.alias()), noted(docket):
             work = _locked(kind, component, sorted({_id(request) for _, _, request in requests}, key=str))
-            claimed = kind.claim_many([live for live, _, request in requests if _id(request) in work.states])
+            claimed = kind.claim_many([live for live, _, request in requests if _id(request) in work.decided.states])
             mine = [one for one in requests if one[0].id in claimed]
             if docket is not None:
                 docket.write([live.id for live, _, _ in mine])
@@ -153,10 +134,10 @@ def fire_set(
         return FiredSet(settled={last.id} if struck(kind, last, str(error), clock.clock().now()) else set())
     except Exception as error:
         # Fired one by one, each call tells of its own trouble; what is no refusal of the database is told here too.
-        if not isinstance(error, DatabaseError | ToaError | _Undone):
+        if not isinstance(error, DatabaseError | ToaError | Undone):
             logger.exception("a set of %s could not be fired", component.locator, extra={"action": "set_undone"})
         return FiredSet(alone=list(lives))
-    settled = {*work.done, *(live.id for live, _, _ in work.failed)}
+    settled = {*work.done, *(live.id for live, *_ in work.failed)}
     passed = settled | {live.id for live in alone}
     held = [] if allowance.used_up else [live for live in lives if live.id not in passed]
     return FiredSet(settled=settled, alone=alone, held=held)
@@ -183,7 +164,7 @@ def _locked(kind: Kind, component: Component, wanted: Sequence[Any]) -> _Set:
     missing = [identity for identity in wanted if identity not in states]
     held = table.fetch(missing) if missing else {}
     states |= {identity: None for identity in missing if identity not in held}
-    return _Set(kind, component, now, states, Collisions(component))
+    return _Set(kind, Decided(component, now, states))
 
 
 def _decide_all(
@@ -195,92 +176,68 @@ def _decide_all(
     """Objects and pairs with a call that is fired alone, after the set."""
     stopped: set[Any] = set()
     """Pairs with a call that failed: those behind it stay, it is tried again, or parks, before them."""
+
+    def aside(live: Live, identity: Any) -> None:
+        alone.append(live)
+        behind.update({identity, live.pair} - {None})
+
+    decided = work.decided
     for live, operation, request in calls:
         identity = _id(request)
         if allowance.used_up:
             break
         if live.pair in stopped:
             continue
-        if identity in behind or live.pair in behind:
-            alone.append(live)
-            behind |= {identity, live.pair} - {None}
+        if identity in behind or live.pair in behind or not unhindered(live, decided.states[identity]):
+            aside(live, identity)
             continue
         running.append(live)
         try:
-            if expired(live, work.started):
+            if expired(live, decided.started):
                 _settle(work, live, Outcome.EXPIRED, "overdue")
                 continue
             call = call_of(live)
-            entry = entry_of(operation, identity, work.states[identity], request.query)  # type: ignore[arg-type]
+            entry = entry_of(operation, identity, decided.states[identity], request.query)  # type: ignore[arg-type]
             decision = conclude(operation, request, call, entry)
-            if _takes_back(decision):
-                # What is taken back must be locked before anything is written: a transaction of its own does that.
-                alone.append(live)
-                behind |= {identity, live.pair} - {None}
-                continue
-            _accept(work, live, call, entry, decision)
+            if takes_back(decision):
+                aside(live, identity)
+            elif isinstance(decision.reply, Error):
+                _settle(work, live, Outcome.REFUSED, decision.reply.code)
+            else:
+                decided.accept(call, entry, decision)
+                _settle(work, live, Outcome.MADE, "")
         except NotFound:
             _settle(work, live, Outcome.REFUSED, NOT_FOUND)
-        except _Undone:
+        except Undone:
             raise
         except Exception as error:
-            work.failed.append((live, error, operation.spec))
+            work.failed.append((live, error, operation, decided.states[identity]))
             stopped |= {live.pair} - {None}
+            if _stops(work.kind, operation):
+                # Those behind it find their object stopped, or as it is once this one is tried again.
+                behind.add(identity)
     return alone
-
-
-def _accept(work: _Set, live: Live, call: Call, entry: Entry, decision: Decision) -> None:
-    if isinstance(decision.reply, Error):
-        _settle(work, live, Outcome.REFUSED, decision.reply.code)
-        return
-    identity = entry.draft["id"]
-    difference = difference_of(work.component, entry, {}, decision.now)
-    if difference is not None:
-        if work.collisions.meets(difference.change):
-            raise _Undone
-        if entry.origin is None:
-            work.new.add(identity)
-        work.columns.setdefault(identity, set()).update(difference.columns)
-        work.states[identity] = difference.change.state
-        work.changes.append((difference.change, call))
-    if decision.intentions.armed:
-        work.armed.append((decision.intentions.armed, call, f"{work.component.locator}:{identity}"))
-    _settle(work, live, Outcome.MADE, "")
 
 
 def _settle(work: _Set, live: Live, outcome: Outcome, code: str) -> None:
     work.done.append(live.id)
-    work.settled.append(line(live, outcome, code, work.started, clock.clock().now()))
+    work.settled.append(line(live, outcome, code, work.decided.started, clock.clock().now()))
 
 
 def _write(work: _Set) -> None:
-    table = work.component.table
-    created = [state for identity in work.new if (state := work.states[identity]) is not None]
-    if created and not table.insert_many(created):
-        raise _Undone  # somebody else made one of them first
-    alike: dict[frozenset[str], list[State]] = {}
-    for identity, columns in work.columns.items():
-        state = work.states[identity]
-        if identity not in work.new and state is not None:
-            alike.setdefault(frozenset(columns), []).append(state)
-    for names, states in alike.items():
-        table.update_many(sorted(names), states)
-    if work.changes:
-        check_references(work.component)
-        revise(work.changes)
-        deliver(work.changes)
-    arming.store_all(work.armed, work.started)
+    work.decided.write()
     if work.done:
         work.kind.remove_many(work.done)
         write_history(work.settled)
-    for live, error, spec in work.failed:
-        settle_error(work.kind, live, error, spec, work.started, clock.clock().now())
+    for live, error, operation, state in work.failed:
+        outcome = settle_error(work.kind, live, error, operation.spec, work.decided.started, clock.clock().now())
+        if outcome is Outcome.FAILED and state is not None and _stops(work.kind, operation):
+            stop(operation.component, state)
 
 
-def _takes_back(decision: Decision) -> bool:
-    intentions = decision.intentions
-    named = any(one.name is not None for one in intentions.armed)
-    return bool(intentions.cancelled or intentions.moved or intentions.closed or named)
+def _stops(kind: Kind, operation: Operation) -> bool:
+    """Whether a call of this kind that fails stops its object."""
+    return kind.parks and bool(operation.component.spec.deadlines)
 
 
 def _id(request: Request) -> Any:

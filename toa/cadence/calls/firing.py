@@ -16,7 +16,8 @@ from toa.cadence.calls.live import LOCK_TIMEOUT, Kind, Live
 from toa.cadence.calls.settling import settle, settle_error, settle_reply, strike
 from toa.cadence.calls.suspects import Docket, noted
 from toa.cadence.deadlines.admitting import AFTER_DEADLINE, admitted, turn_away
-from toa.cadence.deadlines.instances import locked_state, reach, stop
+from toa.cadence.deadlines.holding import stop
+from toa.cadence.deadlines.instances import locked_state, reach
 from toa.cadence.source import BACKSTOP_MS
 from toa.core.allowance import TookTooLong
 from toa.core.calling import Call, refuses_chain

@@ -17,7 +17,8 @@ from toa.cadence.calls import endpoints
 from toa.cadence.calls.due import known_endpoints
 from toa.cadence.calls.live import Kind, Live
 from toa.cadence.calls.settling import fail, settle
-from toa.cadence.deadlines.instances import locked_state, stop
+from toa.cadence.deadlines.holding import stop
+from toa.cadence.deadlines.instances import locked_state
 from toa.cadence.source import BACKSTOP_MS, Dispatch, Step
 from toa.core import deadlines
 from toa.core.clock import to_datetime, to_moment

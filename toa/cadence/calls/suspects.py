@@ -31,8 +31,8 @@ ON CONFLICT (id) DO UPDATE SET running = excluded.running, seen_at = excluded.se
 """
 _HOST = socket.gethostname()[:255]
 _ACCUSED = """
-SELECT DISTINCT r.id FROM toa_process p CROSS JOIN LATERAL unnest(p.running) AS r(id)
- WHERE p.id <> %s AND p.running <> '{}' AND r.id = ANY(%s)
+SELECT r.id, bool_and(cardinality(p.running) > 1) FROM toa_process p CROSS JOIN LATERAL unnest(p.running) AS r(id)
+ WHERE p.id <> %s AND p.running <> '{}' AND r.id = ANY(%s) GROUP BY r.id
 """
 _ACQUIT = "UPDATE toa_process SET running = array_remove(running, %s) WHERE id <> %s AND running @> ARRAY[%s]"
 
@@ -53,13 +53,14 @@ class Docket:
         self._execute(_WRITE, [self.id, _HOST, self.pid, array(identities)])
         self._written = bool(identities)
 
-    def accused(self, identities: Sequence[UUID]) -> set[UUID]:
-        """Which of these calls some other process was about to run, and has not said that it is done with."""
+    def accused(self, identities: Sequence[UUID]) -> dict[UUID, bool]:
+        """Which of these calls some other process was about to run, and has not said that it is done with; and
+        whether it was about to run others as well, so that it may have come to grief over one of them."""
         if not identities:
-            return set()
+            return {}
         with connections[settings.alias()].cursor() as cursor:
-            cursor.execute(_ACCUSED, [self.id, list(identities)])
-            return {row[0] for row in cursor.fetchall()}
+            cursor.execute(_ACCUSED, [self.id, array(identities)])
+            return dict(cursor.fetchall())
 
     def acquit(self, identity: UUID) -> None:
         """Take a call off every other process's row, in the open transaction, once the strike is counted."""

@@ -11,6 +11,7 @@ from toa.core.deadlines import CLOSED, DISCARDED, DRAINING, FAILED, earliest
 from toa.models import Outcome
 from toa.runtime import bindings, clock
 from toa.runtime.deciding import Verdict
+from toa.runtime.table import State
 from toa.runtime.writing import Entry
 
 PARK = Verdict("park")
@@ -23,21 +24,16 @@ REFUSE_DISCARDED = Verdict(DISCARDED)
 
 def admitted(live: Live, entries: Sequence[Entry]) -> Verdict | None:
     """The verdict about a delivery whose target is locked; null lets it through. Other calls always pass."""
-    if live.source != "delivery" or len(entries) != 1 or entries[0].origin is None:
-        return None
-    state = entries[0].origin
-    if "STATE" not in state:
+    state = _gives_way(live, entries[0].origin) if len(entries) == 1 else None
+    if state is None:
         return None
     match state["STATE"]:
         case None:
-            component, _, _ = live.entity.partition(":")
-            table, deadlines = bindings.component(component).table, bindings.component(component).spec.deadlines
-            pending = earliest(state, deadlines)
-            happened = live.due if live.base is None else live.base
-            if pending is not None and pending.moment <= happened:
+            if _comes_after(live, state):
                 return AFTER_DEADLINE
-            if state["HELD"] is not None and "waited" in (state["CLOCK"] or {}):
+            if _is_awaited(state):
                 # A deadline waits for this event: look at it again as soon as this commits.
+                table = bindings.component(component_of(live)).table
                 table.update(state["id"], {"HELD": clock.clock().now()})
             return None
         case state_name if state_name in (FAILED, DRAINING):
@@ -46,6 +42,28 @@ def admitted(live: Live, entries: Sequence[Entry]) -> Verdict | None:
             return None if _last_word(live, component_of(live), state) else REFUSE_CLOSED
         case _:
             return REFUSE_DISCARDED
+
+
+def unhindered(live: Live, state: State | None) -> bool:
+    """Whether a call finds its object, locked and in this state, running, with no deadline that goes first and none
+    that waits for it: then `admitted` lets it through, and has nothing to note."""
+    found = _gives_way(live, state)
+    return found is None or (found["STATE"] is None and not _comes_after(live, found) and not _is_awaited(found))
+
+
+def _gives_way(live: Live, state: State | None) -> State | None:
+    """The state, where the call may have to give way to deadlines: an event, and its object is there and has any."""
+    return state if live.source == "delivery" and state is not None and "STATE" in state else None
+
+
+def _comes_after(live: Live, state: State) -> bool:
+    pending = earliest(state, bindings.component(component_of(live)).spec.deadlines)
+    happened = live.due if live.base is None else live.base
+    return pending is not None and pending.moment <= happened
+
+
+def _is_awaited(state: State) -> bool:
+    return state["HELD"] is not None and "waited" in (state["CLOCK"] or {})
 
 
 def mark_of(component: str, identity: Any) -> dict[str, Any]:

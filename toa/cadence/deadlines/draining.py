@@ -17,8 +17,10 @@ from toa.cadence.calls.live import Kind, Live
 from toa.cadence.calls.outcomes import sentence, trace
 from toa.cadence.calls.settling import DIED, fail, settle_reply
 from toa.cadence.calls.suspects import Docket, docket, noted
-from toa.cadence.deadlines.instances import call_of as call_of_deadline
-from toa.cadence.deadlines.instances import fail_instance, locked_state, run_deadline
+from toa.cadence.deadlines.holding import fail_instance
+from toa.cadence.deadlines.identity import call_of as call_of_deadline
+from toa.cadence.deadlines.identity import id_of, operation_of
+from toa.cadence.deadlines.instances import locked_state, run_deadline
 from toa.core.allowance import TookTooLong
 from toa.core.deadlines import DRAINING, FAILED, Reached, earliest
 from toa.core.error import Error
@@ -89,8 +91,7 @@ def _call(component: Component, state: State, step: Live | Reached) -> UUID:
     """The id of a step's call, as it stands in dockets."""
     if isinstance(step, Live):
         return step.id
-    operation = component.operations[component.spec.deadlines[step.property].transition]
-    return UUID(call_of_deadline(component, operation, state, step).key[:32])
+    return id_of(call_of_deadline(component, operation_of(component, step), state, step))
 
 
 def _check(evidence: Docket, call: UUID) -> None:
@@ -150,8 +151,8 @@ def _failed_again(
             if acquitted is not None and evidence is not None:
                 evidence.acquit(acquitted)
             if isinstance(step, Reached):
-                operation = component.operations[component.spec.deadlines[step.property].transition]
-                fail_instance(component, state, call_of_deadline(component, operation, state, step), step, error, now)
+                call = call_of_deadline(component, operation_of(component, step), state, step)
+                fail_instance(component, state, call, step, error, now)
             else:
                 fail(DELIVERIES.kind, step, sentence(error), trace(error), now, now)
                 component.table.update(identity, {"STATE": FAILED, "HELD": None})
