@@ -4,9 +4,33 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from toa.core.clock import to_datetime
-from toa.models import Component, Delay, Delivery, Failure, History, Process, Pulse
+from toa.models import (
+    Component,
+    Delay,
+    Delivery,
+    Failure,
+    History,
+    Lock,
+    Process,
+    Pulse,
+    Revision,
+    Schedule,
+    ScheduledCall,
+)
 
-MODELS = (Component, Delay, Delivery, Failure, History, Process, Pulse)
+MODELS = (
+    Component,
+    Delay,
+    Delivery,
+    Failure,
+    History,
+    Lock,
+    Process,
+    Pulse,
+    Revision,
+    Schedule,
+    ScheduledCall,
+)
 """The tables that the admin shows."""
 
 ORDER = "0193f0a07c5b7c3e9d8f000000000001"
@@ -92,6 +116,67 @@ def pulse(now, due=0, **columns):
     return Pulse.objects.create(**given | columns)
 
 
+def schedule(now, due=0, **columns):
+    given = {
+        "endpoint": "store.reports.weekly",
+        "name": uuid4().hex,
+        "expression": "0 9 * * mon",
+        "zone": "Europe/Berlin",
+        "catch_up": "once",
+        "each_max": 10,
+        "each_window_ms": 0,
+        "overlap": "skip",
+        "gap": "after",
+        "fold": "first",
+        "jitter_ms": 0,
+        "cursor": to_datetime(now),
+        "cursor_offset_s": 3600,
+        "due_at": to_datetime(now + due),
+        "wake_at": to_datetime(now + due),
+    }
+    return Schedule.objects.create(**given | columns)
+
+
+def scheduled_call(now, due=0, **columns):
+    moment = to_datetime(now + due)
+    given = {
+        "endpoint": "store.reports.weekly",
+        "request": {"input": {"at": now}, "query": None},
+        "due_at": moment,
+        "wake_at": moment,
+        "created_at": to_datetime(now),
+        "schedule": uuid4(),
+        "at": moment,
+        "entity": ENTITY,
+    }
+    return ScheduledCall.objects.create(**given | columns)
+
+
+def revision(now, at=0, **columns):
+    given = {
+        "component": "store.orders",
+        "entity": uuid4().hex,
+        "version": 1,
+        "endpoint": "store.orders.create",
+        "changes": {"status": [None, "pending"]},
+        "outside": False,
+        "digest": "0" * 64,
+        "at": to_datetime(now + at),
+    }
+    return Revision.objects.create(**given | columns)
+
+
+def lock(now, due=0, **columns):
+    given = {
+        "key": f"store.orders:{uuid4().hex}",
+        "token": uuid4(),
+        "holder": "store.orders.book",
+        "taken_at": to_datetime(now),
+        "until": to_datetime(now + due),
+    }
+    return Lock.objects.create(**given | columns)
+
+
 def component(now, due=0, **columns):
     given = {
         "locator": f"store.{uuid4().hex}",
@@ -123,8 +208,12 @@ MAKERS = {
     Delivery: delivery,
     Failure: failure,
     History: history,
+    Lock: lock,
     Process: process,
     Pulse: pulse,
+    Revision: revision,
+    Schedule: schedule,
+    ScheduledCall: scheduled_call,
 }
 
 

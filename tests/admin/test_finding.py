@@ -173,7 +173,7 @@ def test_choices_are_never_counted(root, address, toa_clock):
     rows.delay(toa_clock.now)
     with CaptureQueriesContext(connection) as queries:
         page = root.get(address(Delay, _facets="True")).content.decode()
-    assert len(queries) == 4
+    assert len(queries) == 3
     assert "Show counts" not in page
 
 

@@ -1,15 +1,24 @@
-"""Lists of toa's own tables in Django's admin: to look at, not to change. Django loads them by itself."""
+"""Pages of toa in Django's admin: to look at what waits and what became of it, and to act. Django loads them itself."""
 
-from toa.admin.known import ComponentAdmin, ProcessAdmin, PulseAdmin
-from toa.admin.live import DelayAdmin, DeliveryAdmin
-from toa.admin.records import FailureAdmin, HistoryAdmin
+from toa.admin.deadlines import DeadlineAdmin
+from toa.admin.entities.pages import EntityAdmin
+from toa.admin.known import ComponentAdmin, LockAdmin, ProcessAdmin
+from toa.admin.live import DelayAdmin, DeliveryAdmin, ScheduledCallAdmin
+from toa.admin.records import FailureAdmin, HistoryAdmin, RevisionAdmin
+from toa.admin.rhythms import PulseAdmin, ScheduleAdmin
 
 __all__ = [
     "ComponentAdmin",
+    "DeadlineAdmin",
     "DelayAdmin",
     "DeliveryAdmin",
+    "EntityAdmin",
     "FailureAdmin",
     "HistoryAdmin",
+    "LockAdmin",
     "ProcessAdmin",
     "PulseAdmin",
+    "RevisionAdmin",
+    "ScheduleAdmin",
+    "ScheduledCallAdmin",
 ]

@@ -142,7 +142,12 @@ def entity_link(site: admin.AdminSite, name: str, *, above: str | None = None) -
 
 def history_link(site: admin.AdminSite, call: Any, words: str) -> SafeString:
     """A link to the lines of history about a call."""
-    address = reverse("admin:toa_history_changelist", current_app=site.name, query={"q": call.hex})
+    return list_link(site, "history", call.hex, words)
+
+
+def list_link(site: admin.AdminSite, name: str, term: str, words: str) -> SafeString:
+    """A link to the list of one of toa's tables, searched for a term."""
+    address = reverse(f"admin:toa_{name}_changelist", current_app=site.name, query={"q": term})
     return format_html('<a href="{}">{}</a>', address, words)
 
 

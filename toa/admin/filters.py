@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Subquery
 from django.http import HttpRequest
 
 from toa.admin.listing import now_expression
 from toa.cadence.calls.due import known_endpoints
 from toa.manifests import registry
-from toa.models import Component, Outcome
+from toa.models import Component, History, Outcome
 from toa.runtime import settings
 
 Choices = list[tuple[str, str]]
@@ -77,11 +78,7 @@ class ComponentFilter(KnownFilter):
         return [(locator, locator) for locator in sorted(registry.all())]
 
     def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
-        # What it had before counts too: calls of a retired operation are still somewhere.
-        stored = Component.objects.using(settings.alias()).filter(locator=value)
-        ever = set(stored.values_list("operations", flat=True).first() or ())
-        names = ever.union(registry.component(value).operations)
-        return queryset.filter(endpoint__in=[f"{value}.{name}" for name in sorted(names)])
+        return queryset  # by `endpoints_of`: each endpoint is a part of its own
 
 
 class EndpointFilter(KnownFilter):
@@ -100,7 +97,71 @@ class EndpointFilter(KnownFilter):
         ]
 
     def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
-        return queryset.filter(endpoint=value)
+        return queryset  # by `endpoints_of`
+
+
+def endpoints_of(chosen: Mapping[str, str]) -> list[str] | None:
+    """The endpoints that the filters by component and endpoint leave; null where neither is chosen.
+
+    An index gives the rows of one endpoint in order, not those of several.
+    """
+    endpoint, component = chosen.get(EndpointFilter.parameter_name), chosen.get(ComponentFilter.parameter_name)
+    if component is None:
+        return None if endpoint is None else [endpoint]
+    if endpoint is not None:
+        return [endpoint] if endpoint.rpartition(".")[0] == component else []
+    # What it had before counts too: calls of a retired operation are still somewhere.
+    stored = Component.objects.using(settings.alias()).filter(locator=component)
+    ever = set(stored.values_list("operations", flat=True).first() or ())
+    return [f"{component}.{name}" for name in sorted(ever.union(registry.component(component).operations))]
+
+
+class StandingComponentFilter(ComponentFilter):
+    """The same of pulses and schedules, which are few."""
+
+    def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return queryset.filter(endpoint__startswith=f"{value}.")
+
+
+class StandingFilter(KnownFilter):
+    """Pulses and schedules by what holds them."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("active", "Active"), ("paused", "Paused"), ("retired", "Retired")]
+
+    def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        if value == "retired":
+            return queryset.exclude(retired_at=None)
+        here = queryset.filter(retired_at=None)
+        return here.exclude(paused_at=None) if value == "paused" else here.filter(paused_at=None)
+
+
+LATEST = 100_000
+"""Lines of the history among which those of one source are looked for: no index has them by source."""
+
+
+class SourceFilter(KnownFilter):
+    """By what had the call made."""
+
+    title = f"source (of the last {LATEST:,})"
+    parameter_name = "source"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [
+            ("delay", "Delay"),
+            ("send", "Send"),
+            ("delivery", "Event"),
+            ("pulse", "Pulse"),
+            ("schedule", "Schedule"),
+            ("deadline", "Deadline"),
+        ]
+
+    def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        latest = History.objects.using(settings.alias()).order_by("-at").values("at")[LATEST : LATEST + 1]
+        return queryset.filter(source=value).exclude(at__lt=Subquery(latest))
 
 
 class OutcomeFilter(KnownFilter):

@@ -1,28 +1,38 @@
-"""What is installed and what is alive: components, their pulses, processes."""
+"""What is installed and what is alive: components, processes, locks."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import DateTimeField, Q
 from django.db.models.expressions import RawSQL
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 
 from toa.admin import cells
-from toa.admin.filters import ComponentFilter, PulseDueFilter
 from toa.admin.listing import ReadOnlyAdmin
-from toa.admin.relative import relative, span
+from toa.admin.relative import span
 from toa.admin.searching import by_identity
 from toa.cadence.processes import ALIVE_MS
 from toa.core.clock import to_moment
-from toa.core.duration import format_duration
-from toa.models import Component, Process, Pulse
+from toa.core.identity import digest, jsonable
+from toa.manifests import registry
+from toa.manifests.problems import Problem
+from toa.models import Component, Lock, Process, Pulse, Schedule
+from toa.runtime import settings
 
 
 @admin.register(Component)
 class ComponentAdmin(ReadOnlyAdmin):
-    list_display = ("locator", "description", "synced", "retired", "release")
+    list_display = ("locator", "description", "synced", "problem_count", "retired", "release")
     fields = (
         "locator",
         "description",
+        "problems",
+        "cadence",
         "synced",
         "retired",
         "release",
@@ -38,78 +48,56 @@ class ComponentAdmin(ReadOnlyAdmin):
     operations_json = cells.document("operations", "operations")
     manifest_json = cells.document("manifest", "manifest")
 
+    def read_beside(self, rows: Sequence[Any]) -> None:
+        everything = registry.problems()
+        for row in rows:
+            row.found = _problems(row, everything)
 
-@admin.register(Pulse)
-class PulseAdmin(ReadOnlyAdmin):
-    list_display = ("endpoint", "name", "every", "next_due", "state")
-    list_filter = (PulseDueFilter, ComponentFilter)
-    fields = (
-        "endpoint",
-        "name",
-        "identity",
-        "every",
-        "scope",
-        "next_due",
-        "state",
-        "started",
-        "asked",
-        "cursor",
-        "query_json",
-        "input_json",
-        "paused",
-        "paused_by",
-        "retired",
-        "past",
-    )
-    ordering = ("endpoint", "name")
-    page_only = ("query", "input")
-    search_fields = ("id",)
-    search_help_text = "Id of the pulse."
+    @admin.display(description="problems")
+    def problem_count(self, row: Any) -> str:
+        return str(len(row.found)) if row.found else cells.EMPTY
 
-    identity = cells.identity("id", "id")
-    started = cells.moment("started_at", "running since")
-    asked = cells.moment("fire_at", "asked for")
-    paused = cells.moment("paused_at", "paused")
-    retired = cells.moment("retired_at", "retired")
-    query_json = cells.document("query", "query")
-    input_json = cells.document("input", "input")
+    @admin.display(description="problems")
+    def problems(self, row: Any) -> str:
+        return cells.preformatted("\n".join(row.found)) if row.found else "none"
 
-    @admin.display(description="every")
-    def every(self, row: Pulse) -> str:
-        cycle = format_duration(row.cycle_ms)
-        grid = cycle if row.intervals == 1 else f"{row.intervals} times in {cycle}"
-        return cells.lines(grid, "by the settings, not the manifest") if row.overridden else grid
+    @admin.display(description="cadence")
+    def cadence(self, row: Component) -> str:
+        """Its pulses and schedules, and which of them the settings have changed."""
+        found = [one for model in (Pulse, Schedule) for one in self._of(model, row.locator)]
+        return format_html_join("", "{}", ((one,) for one in found)) or cells.EMPTY
 
-    @admin.display(description="next")
-    def next_due(self, row: Pulse) -> str:
-        # While a call runs, `wake_at` is the end of its lease.
-        if row.wake_at is None or row.token is not None:
-            return cells.EMPTY
-        return cells.dated(row.wake_at, relative(to_moment(row.wake_at), cells.read_at(row), "late"))
+    def _of(self, model: type[Any], locator: str) -> Sequence[str]:
+        rows = model.objects.using(settings.alias()).filter(endpoint__startswith=f"{locator}.", retired_at=None)
+        name = model._meta.model_name
+        return [
+            format_html(
+                '<a href="{}">{} {}</a>{}<br>',
+                reverse(f"admin:toa_{name}_change", args=[one.pk], current_app=self.admin_site.name),
+                name,
+                one,
+                ", by the settings, not the manifest" if one.overridden else "",
+            )
+            for one in rows
+        ]
 
-    @admin.display(description="state")
-    def state(self, row: Pulse) -> str:
-        if row.token is not None and row.started_at is not None:
-            return f"running for {span(cells.read_at(row) - to_moment(row.started_at))}"
-        if row.retired_at is not None:
-            return "retired"
-        if row.paused_at is not None:
-            return "paused"
-        return "due" if row.wake_at is not None and to_moment(row.wake_at) <= cells.read_at(row) else "waiting"
 
-    @admin.display(description="history")
-    def past(self, row: Pulse) -> str:
-        return cells.history_link(self.admin_site, row.id, "Calls of this pulse")
-
-    def finding(self, term: str) -> Q:
-        return by_identity(term, "id")
+def _problems(row: Component, everything: Iterable[Problem]) -> list[str]:
+    """What is wrong with the manifest as this process reads it, and whether it is the one that was synced."""
+    spec = registry.all().get(row.locator)
+    if spec is None:
+        return [] if row.retired_at else ["The code of this process has no such component."]
+    found = [str(one) for one in everything if one.path == spec.path]
+    if digest(jsonable(asdict(spec))) != row.digest:
+        found.append("The manifest of this process is not the one that was synced: run migrate, or toa sync.")
+    return found
 
 
 @admin.register(Process)
 class ProcessAdmin(ReadOnlyAdmin):
     list_display = ("kind", "host", "pid", "started", "seen", "alive", "skew", "runs")
     fields = ("kind", "host", "pid", "identity", "started", "seen", "alive", "skew", "capacity", "running_calls")
-    ordering = ("-seen_at", "id")
+    ordering = ("-seen_at", "-id")
 
     identity = cells.identity("id", "id")
     started = cells.moment("started_at", "started")
@@ -134,3 +122,21 @@ class ProcessAdmin(ReadOnlyAdmin):
     @admin.display(description="running")
     def running_calls(self, row: Process) -> str:
         return "\n".join(call.hex for call in row.running) or cells.EMPTY
+
+
+@admin.register(Lock)
+class LockAdmin(ReadOnlyAdmin):
+    """Locks that effects hold while they create something outside."""
+
+    list_display = ("key", "holder", "taken", "lapses")
+    fields = ("key", "holder", "taken", "lapses", "held_by")
+    ordering = ("key",)
+    search_fields = ("key", "token")
+    search_help_text = "Key of the lock (store.orders:…), or the token of its holder."
+
+    taken = cells.moment("taken_at", "taken")
+    lapses = cells.moment("until", "lapses")
+    held_by = cells.identity("token", "token")
+
+    def finding(self, term: str) -> Q:
+        return Q(key=term) | by_identity(term, "token")

@@ -1,17 +1,23 @@
-"""What toa's lists share: nothing can be changed, and the price of a page does not grow with its table."""
+"""What toa's lists share: nothing can be edited, and the price of a page does not grow with its table."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import DateTimeField, Model, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.http import HttpRequest
 
-from toa.admin.paging import BoundedPaginator
+from toa.admin.keyset import Order, page
+from toa.exceptions import InvalidQuery
 from toa.runtime import clock, settings
+
+AFTER, BEFORE = "after", "before"
+"""The parameters of an address that say where a page begins or ends."""
 
 
 def now_expression() -> RawSQL:
@@ -19,10 +25,17 @@ def now_expression() -> RawSQL:
     return RawSQL(clock.clock().expression(), [], output_field=DateTimeField())
 
 
-class FixedList(ChangeList):
-    """A list in one order, which an index serves, without the columns that only an object's page shows."""
+class KeysetList(ChangeList):
+    """A list in one order, which an index serves, without the columns that only an object's page shows.
+
+    Django counts the rows and walks over those of the pages before; here a page begins where the last one ended.
+    """
 
     model_admin: ReadOnlyAdmin
+    first: str | None
+    """The addresses of the first page, of the one before and of the next; null where there is none."""
+    previous: str | None
+    next: str | None
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[Any]:
         # Django takes an order by any column from the address, whether or not the column's head offers it.
@@ -31,10 +44,34 @@ class FixedList(ChangeList):
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
         return super().get_queryset(request, exclude_parameters).defer(*self.model_admin.page_only)
 
+    def get_filters_params(self, params: Any = None) -> Any:
+        found = super().get_filters_params(params)
+        return {name: value for name, value in found.items() if name not in (AFTER, BEFORE)}
+
+    def get_query_string(self, new_params: Any = None, remove: Any = None) -> str:
+        # Another filter is another list: it begins at its beginning.
+        return super().get_query_string({AFTER: None, BEFORE: None, **(new_params or {})}, remove)
+
     def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
-        # One page by the count may be more rows by now.
-        self.result_list = self.result_list[: self.list_per_page]
+        filters = [one for one in self.filter_specs if isinstance(one, admin.SimpleListFilter)]
+        chosen = {str(one.parameter_name): value for one in filters if (value := one.value()) is not None}
+        order = Order.by(self.opts, [str(name) for name in self.model_admin.get_ordering(request)])
+        after, before = self.params.pop(AFTER, None), self.params.pop(BEFORE, None)
+        try:
+            found = page(
+                self.model_admin.parts(self.queryset, chosen), order, self.list_per_page, after=after, before=before
+            )
+        except InvalidQuery as error:
+            raise IncorrectLookupParameters from error
+        self.model_admin.read_beside(found.rows)
+        self.result_list = found.rows
+        # What is on the page is all that is known.
+        self.result_count = self.full_result_count = len(found.rows)
+        self.show_full_result_count, self.show_admin_actions = False, True
+        self.can_show_all = self.multi_page = False
+        self.first = None if found.before is None else self.get_query_string()
+        self.previous = None if found.before is None else self.get_query_string({BEFORE: found.before})
+        self.next = None if found.after is None else self.get_query_string({AFTER: found.after})
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -44,9 +81,8 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """
 
     actions = None
+    change_list_template = "admin/toa/change_list.html"
     list_per_page = 100
-    list_max_show_all = 100
-    paginator = BoundedPaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     sortable_by = ()
@@ -64,8 +100,16 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         """The rows that a search is for; an empty condition finds none."""
         return Q()
 
+    def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
+        """The rows of a list in parts that an index serves each; `chosen` are the values of the filters."""
+        return [rows]
+
+    def read_beside(self, rows: Sequence[Any]) -> None:
+        """Set on the rows of one page what they show from elsewhere, in a number of queries that is the same for
+        any number of rows."""
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return FixedList
+        return KeysetList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request).using(settings.alias()).annotate(read_at=self.now())
@@ -73,7 +117,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         # The database refuses the character; no row has it in its key.
-        return None if "\0" in object_id else super().get_object(request, object_id, from_field)
+        found = None if "\0" in object_id else super().get_object(request, object_id, from_field)
+        if found is not None:
+            self.read_beside([found])
+        return found
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

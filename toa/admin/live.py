@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 
-from toa.admin import cells
-from toa.admin.filters import ComponentFilter, DueFilter, DueOrParkedFilter, EndpointFilter
-from toa.admin.listing import ReadOnlyAdmin
+from toa.admin import cells, decisions
+from toa.admin.deciding import ActingAdmin
+from toa.admin.filters import ComponentFilter, DueFilter, DueOrParkedFilter, EndpointFilter, endpoints_of
+from toa.admin.listing import now_expression
 from toa.admin.relative import relative
-from toa.admin.searching import by_entity, by_identity, by_source
+from toa.admin.searching import by_entity, by_identity, by_source, by_target
 from toa.core.clock import to_moment
-from toa.core.duration import format_duration
-from toa.models import Delay, Delivery
+from toa.core.duration import HOUR_MS, MINUTE_MS, format_duration
+from toa.models import Delay, Delivery, Failure, ScheduledCall
+from toa.runtime import settings
+
+BACK_OFF_MS = MINUTE_MS
+"""Longer than the longest wait for another try: what is due and not running is looked at again before that."""
 
 
-class LiveAdmin(ReadOnlyAdmin):
+class LiveAdmin(ActingAdmin):
     """What both kinds of stored calls show, what is most overdue first."""
 
     ordering = ("due_at", "id")
@@ -35,7 +44,15 @@ class LiveAdmin(ReadOnlyAdmin):
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         # The calls of one endpoint have an index of their own, by the moment they are looked at next.
-        return ("wake_at", "id") if request.GET.get(EndpointFilter.parameter_name) else self.ordering
+        led = {EndpointFilter.parameter_name, ComponentFilter.parameter_name} & request.GET.keys()
+        return ("wake_at", "id") if led else self.ordering
+
+    def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
+        endpoints = endpoints_of(chosen)
+        if endpoints is None:
+            return [rows]
+        due = chosen.get(DueFilter.parameter_name)
+        return [part for one in endpoints for part in _of_endpoint(rows.filter(endpoint=one), due)]
 
     @admin.display(description="state")
     def state(self, row: Any) -> str:
@@ -61,8 +78,27 @@ class LiveAdmin(ReadOnlyAdmin):
         return "\n".join(row.chain) or cells.EMPTY
 
 
+def _of_endpoint(rows: QuerySet[Any], due: str | None) -> list[QuerySet[Any]]:
+    """The rows of one endpoint by the bounds of their `wake_at` too: its index has that, and not `due_at`."""
+    now = now_expression()
+    match due:
+        case "overdue":
+            soon = now + timedelta(milliseconds=BACK_OFF_MS)
+            return [rows.filter(wake_at__lte=soon), rows.filter(wake_at__gt=soon, token__isnull=False)]
+        case "hour":
+            return [rows.filter(wake_at__gt=now, wake_at__lte=now + timedelta(milliseconds=HOUR_MS))]
+    return [rows]
+
+
+def _expiry(row: Delay | ScheduledCall) -> str:
+    if row.overdue_ms is None:
+        return "never, however late"
+    return f"when it is {format_duration(row.overdue_ms)} late"
+
+
 @admin.register(Delay)
 class DelayAdmin(LiveAdmin):
+    acts = (decisions.CANCEL, decisions.MOVE, decisions.FIRE)
     list_display = ("called", "due", "state", "attempts", "armed_by")
     fields = (
         "endpoint",
@@ -93,12 +129,51 @@ class DelayAdmin(LiveAdmin):
 
     @admin.display(description="expires")
     def overdue(self, row: Delay) -> str:
-        if row.overdue_ms is None:
-            return "never, however late"
-        return f"when it is {format_duration(row.overdue_ms)} late"
+        return _expiry(row)
 
     def finding(self, term: str) -> Q:
         return by_identity(term, "id") | by_entity(term)
+
+
+@admin.register(ScheduledCall)
+class ScheduledCallAdmin(LiveAdmin):
+    list_display = ("endpoint", "due", "state", "attempts", "of_schedule", "about")
+    fields = (
+        "endpoint",
+        "call",
+        "of_schedule",
+        "occurrence",
+        "due",
+        "state",
+        "next_look",
+        "overdue",
+        "attempt",
+        "strikes",
+        "about",
+        "beside",
+        "made_up",
+        "request_json",
+        "cause_json",
+        "created",
+        "lease",
+    )
+    search_fields = ("id", "schedule", "entity")
+    search_help_text = "Id of the call, of its schedule, or of the entity of a sweep (store.orders:0193… or 0193…)."
+
+    occurrence = cells.moment("at", "occurrence")
+    about = cells.entity("entity", "entity")
+
+    @admin.display(description="schedule")
+    def of_schedule(self, row: ScheduledCall) -> str:
+        address = reverse("admin:toa_schedule_change", args=[row.schedule], current_app=self.admin_site.name)
+        return format_html('<a href="{}">{}</a>', address, row.schedule.hex)
+
+    @admin.display(description="expires")
+    def overdue(self, row: ScheduledCall) -> str:
+        return _expiry(row)
+
+    def finding(self, term: str) -> Q:
+        return by_identity(term, "id", "schedule") | by_entity(term)
 
 
 @admin.register(Delivery)
@@ -125,7 +200,26 @@ class DeliveryAdmin(LiveAdmin):
         "lease",
     )
     search_fields = ("id", "source", "source_id")
-    search_help_text = "Id of the delivery, or of the entity that raised the event (store.orders:0193… or 0193…)."
+    search_help_text = (
+        "Id of the delivery, or of the entity that raised or receives the event (store.orders:0193… or 0193…)."
+    )
+
+    def read_beside(self, rows: Sequence[Any]) -> None:
+        """Which of them failed themselves; the others that have no moment wait behind one that did."""
+        parked = [row.id for row in rows if row.wake_at is None]
+        found = Failure.objects.using(settings.alias()).filter(call__in=parked).values_list("call", "id")
+        failed = dict(found) if parked else {}
+        for row in rows:
+            row.failure = failed.get(row.id)
+
+    @admin.display(description="state")
+    def state(self, row: Any) -> str:
+        if row.wake_at is not None:
+            return super().state(row)
+        if row.failure is None:
+            return "parked"
+        address = reverse("admin:toa_failure_change", args=[row.failure], current_app=self.admin_site.name)
+        return format_html('<a href="{}">failed</a>', address)
 
     @admin.display(description="event")
     def happened(self, row: Delivery) -> str:
@@ -142,4 +236,4 @@ class DeliveryAdmin(LiveAdmin):
         return cells.entity_link(self.admin_site, f"{row.receiver}:{row.target}")
 
     def finding(self, term: str) -> Q:
-        return by_identity(term, "id") | by_source(term)
+        return by_identity(term, "id") | by_source(term) | by_target(term)

@@ -1,23 +1,30 @@
-"""What became of calls: history and failures."""
+"""What became of calls and of objects: history, failures, revisions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from django.contrib import admin
-from django.db.models import Q
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator
 
-from toa.admin import cells
-from toa.admin.filters import ComponentFilter, EndpointFilter, OutcomeFilter
+from toa.admin import cells, decisions
+from toa.admin.deciding import ActingAdmin
+from toa.admin.filters import ComponentFilter, EndpointFilter, OutcomeFilter, SourceFilter, endpoints_of
 from toa.admin.listing import ReadOnlyAdmin
 from toa.admin.relative import span
-from toa.admin.searching import by_entity, by_identity
-from toa.models import Failure, History
+from toa.admin.searching import by_entity, by_identity, by_revised
+from toa.cadence.actions.failures import parked_behind
+from toa.models import Failure, History, Revision
 
 SHORT = 120
 """Characters of an error that a list shows."""
 
 
-class RecordAdmin(ReadOnlyAdmin):
+class RecordAdmin(ActingAdmin):
     """What both records of settled calls show: newest first."""
 
     ordering = ("-at", "-id")
@@ -29,6 +36,10 @@ class RecordAdmin(ReadOnlyAdmin):
     about = cells.entity("entity", "entity")
     identity = cells.identity("id", "id")
 
+    def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
+        endpoints = endpoints_of(chosen)
+        return [rows] if endpoints is None else [rows.filter(endpoint=one) for one in endpoints]
+
     def finding(self, term: str) -> Q:
         return by_identity(term, "id", "call") | by_entity(term)
 
@@ -36,7 +47,8 @@ class RecordAdmin(ReadOnlyAdmin):
 @admin.register(History)
 class HistoryAdmin(RecordAdmin):
     list_display = ("called", "became", "due", "lateness", "attempt", "about")
-    list_filter = (OutcomeFilter, ComponentFilter, EndpointFilter)
+    list_filter = (OutcomeFilter, SourceFilter, ComponentFilter, EndpointFilter)
+    acts = (decisions.REPLAY,)
     fields = (
         "endpoint",
         "became",
@@ -48,11 +60,14 @@ class HistoryAdmin(RecordAdmin):
         "about",
         "source",
         "cause_json",
+        "request_json",
         "same_call",
         "identity",
     )
+    page_only = ("request",)
 
     cause_json = cells.document("cause", "cause")
+    request_json = cells.document("request", "request")
 
     @admin.display(description="outcome")
     def became(self, row: History) -> str:
@@ -76,6 +91,7 @@ class HistoryAdmin(RecordAdmin):
 class FailureAdmin(RecordAdmin):
     list_display = ("endpoint", "sentence", "settled", "attempts", "about")
     list_filter = (ComponentFilter, EndpointFilter)
+    acts = (decisions.RETRY, decisions.DISCARD)
     fields = (
         "endpoint",
         "message",
@@ -83,6 +99,7 @@ class FailureAdmin(RecordAdmin):
         "due",
         "attempts",
         "about",
+        "behind",
         "source",
         "request_json",
         "trace",
@@ -104,3 +121,57 @@ class FailureAdmin(RecordAdmin):
     @admin.display(description="call")
     def same_call(self, row: Failure) -> str:
         return cells.history_link(self.admin_site, row.call, row.call.hex)
+
+    @admin.display(description="parked behind")
+    def behind(self, row: Failure) -> str:
+        if row.source != "delivery":
+            return cells.EMPTY
+        number = parked_behind(row)
+        if not number:
+            return "nothing"
+        address = reverse(
+            "admin:toa_delivery_changelist", current_app=self.admin_site.name, query={"q": row.entity, "due": "parked"}
+        )
+        return format_html('<a href="{}">{} {}</a>', address, number, "event" if number == 1 else "events")
+
+
+@admin.register(Revision)
+class RevisionAdmin(ReadOnlyAdmin):
+    """The commits of objects, newest first; those of one object by a search."""
+
+    list_display = ("about", "version", "endpoint", "made", "changed", "outside")
+    fields = (
+        "about",
+        "version",
+        "endpoint",
+        "made",
+        "reached",
+        "reached_moment",
+        "changes_json",
+        "outside",
+        "cause_json",
+        "digest",
+        "identity",
+    )
+    ordering = ("-at", "-id")
+    search_fields = ("id", "entity")
+    search_help_text = "Id of the revision or of the entity (store.orders:0193… or 0193…)."
+    page_only = ("cause", "digest")
+
+    made = cells.moment("at", "committed")
+    reached_moment = cells.moment("moment", "its moment")
+    changes_json = cells.document("changes", "changes")
+    cause_json = cells.document("cause", "cause")
+    identity = cells.identity("id", "id")
+
+    @admin.display(description="entity")
+    def about(self, row: Revision) -> str:
+        return cells.entity_link(self.admin_site, f"{row.component}:{row.entity}")
+
+    @admin.display(description="changed")
+    def changed(self, row: Revision) -> str:
+        names = list(row.changes) if isinstance(row.changes, dict) else []
+        return format_html_join(", ", "{}", ((name,) for name in names)) or cells.EMPTY
+
+    def finding(self, term: str) -> Q:
+        return by_identity(term, "id") | by_revised(term)

@@ -21,17 +21,30 @@ def by_identity(term: str, *fields: str) -> Q:
 
 def by_entity(term: str) -> Q:
     """Rows about an entity, given as `component:id`, or by its id alone, whichever component it is of."""
-    locators, keys = _parts(term)
+    locators, keys = named(term)
     return Q(entity__in=[f"{locator}:{key}" for locator in locators for key in keys])
 
 
 def by_source(term: str) -> Q:
     """As `by_entity`, where the component is in `source` and the id in `source_id`."""
-    locators, keys = _parts(term)
+    locators, keys = named(term)
     return Q(source__in=locators, source_id__in=keys)
 
 
-def _parts(term: str) -> tuple[list[str], list[str]]:
+def by_target(term: str) -> Q:
+    """As `by_entity`, where the component is in `receiver` and the id in `target`."""
+    locators, keys = named(term)
+    return Q(receiver__in=locators, target__in=keys)
+
+
+def by_revised(term: str) -> Q:
+    """As `by_entity`, where the component is in `component` and the id in `entity`."""
+    locators, keys = named(term)
+    return Q(component__in=locators, entity__in=keys)
+
+
+def named(term: str) -> tuple[list[str], list[str]]:
+    """The components that a search names, and the id in every way rows may have it."""
     locator, colon, key = term.partition(":")
     if colon:
         return [locator], _spellings(key)
