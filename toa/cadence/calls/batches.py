@@ -89,7 +89,7 @@ def divided(calls: Sequence[Live]) -> tuple[list[Live], list[Live]]:
     fitting, alone = [], []
     objects: set[tuple[str, Any]] = set()
     for live in calls:
-        place = _object(live)
+        place = object_of(live)
         if _fits_a_set(live) and place not in objects:
             fitting.append(live)
             continue
@@ -99,7 +99,8 @@ def divided(calls: Sequence[Live]) -> tuple[list[Live], list[Live]]:
     return fitting, alone
 
 
-def _object(live: Live) -> tuple[str, Any] | None:
+def object_of(live: Live) -> tuple[str, Any] | None:
+    """The component and id of the one object that a call names; null where it names none."""
     query = live.request.get("query") if isinstance(live.request, dict) else None
     identity = query.get("id") if isinstance(query, dict) else None
     return (bindings.operation(live.endpoint).component.locator, identity) if isinstance(identity, str | int) else None
