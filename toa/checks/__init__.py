@@ -32,3 +32,4 @@ def register() -> None:
         checks.register(check, TAG)
     checks.register(database.check_server, TAG, checks.Tags.database)
     checks.register(deadlines.check_indexes, TAG, checks.Tags.database)
+    checks.register(deadlines.check_moments, TAG, checks.Tags.database)

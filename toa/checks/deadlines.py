@@ -1,4 +1,4 @@
-"""Whether the database has the indexes that claims of deadlines need."""
+"""Whether the database has the indexes that claims of deadlines need, and rows that no claim can take."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from django.db import Error, connections
 
 from toa.cadence.deadlines.due import components
 from toa.cadence.deadlines.indexed import lacking
-from toa.checks.ids import UNINDEXED
+from toa.cadence.reports.health import READABLE_ADVICE, unreadable_said
+from toa.cadence.reports.status import unreadable_rows
+from toa.checks.ids import UNINDEXED, UNREADABLE
 from toa.checks.settings import problems_of_toa
 from toa.runtime import settings
 
@@ -23,9 +25,7 @@ def check_indexes(
 
     Not an error: it is told before the migration that mends it, too.
     """
-    if list(problems_of_toa()) or settings.alias() not in (databases or ()):
-        return []
-    if connections[settings.alias()].vendor != "postgresql":
+    if not _may_ask(databases):
         return []
     try:
         found = lacking(components())
@@ -40,3 +40,25 @@ def check_indexes(
         )
         for locator, why in found.items()
     ]
+
+
+def check_moments(
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **_: Any
+) -> list[checks.CheckMessage]:
+    """A warning for each component with rows that never come due, because SQL gave them a moment before all time."""
+    if not _may_ask(databases):
+        return []
+    try:
+        found = unreadable_rows()
+    except (Error, LookupError):
+        return []
+    return [
+        checks.Warning(unreadable_said(locator, rows), hint=READABLE_ADVICE, obj=locator, id=UNREADABLE)
+        for locator, rows in found.items()
+    ]
+
+
+def _may_ask(databases: Sequence[str] | None) -> bool:
+    if list(problems_of_toa()) or settings.alias() not in (databases or ()):
+        return False
+    return connections[settings.alias()].vendor == "postgresql"

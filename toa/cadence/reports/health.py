@@ -89,6 +89,20 @@ def _problems(status: Status) -> Iterator[Problem]:
                 advice=f"deploy code that has it, or leave them to fail in {roughly(one.orphan.fails_at - status.now)}",
             )
 
+    for locator, rows in status.unreadable.items():
+        yield Problem(level=Level.DEGRADED, what=unreadable_said(locator, rows), advice=READABLE_ADVICE)
+
+
+def unreadable_said(locator: str, rows: Count) -> str:
+    """What is wrong with rows that SQL gave a moment before all time."""
+    which, have, them = ("row", "has", "it") if rows == Count(1) else ("rows", "have", "them")
+    return (
+        f"{rows} {which} of {locator} {have} a moment before the year 1, as -infinity is: nothing of {them} comes due"
+    )
+
+
+READABLE_ADVICE = "SQL wrote it: set the deadline anew, or clear it"
+
 
 def _crew_problems(status: Status) -> Iterator[Problem]:
     if not status.beats and not status.runs and not status.ticked:

@@ -46,6 +46,7 @@ def of_status(status: Status, health: Health) -> dict[str, Any]:
             for one in status.orphans
         ],
         "paused": list(status.paused),
+        "unreadable": {locator: of_count(rows) for locator, rows in status.unreadable.items()},
     }
 
 

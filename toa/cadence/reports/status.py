@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -10,6 +11,8 @@ from django.db import connections
 
 from toa.cadence.calls.due import StoredCalls, known_endpoints
 from toa.cadence.calls.orphans import Orphan
+from toa.cadence.deadlines.due import components, unreadable
+from toa.cadence.deadlines.indexed import indexed
 from toa.cadence.processes import alive
 from toa.cadence.reports.backlog import Backlog, Count, backlog, count
 from toa.cadence.sources import ORPHANS, SOURCES
@@ -58,6 +61,8 @@ class Status:
     orphans: tuple[OrphanStatus, ...]
     paused: tuple[str, ...]
     """Pulses and schedules that somebody paused, at most a hundred."""
+    unreadable: Mapping[str, Count]
+    """By component, rows that SQL gave a moment before the year 1: nothing of them comes due."""
 
     @property
     def processes(self) -> tuple[Process, ...]:
@@ -95,7 +100,14 @@ def read() -> Status:
         oldest_failure=None if oldest is None else to_moment(oldest),
         orphans=tuple(_orphan(orphan) for orphan in ORPHANS.found()),
         paused=tuple(_paused()),
+        unreadable=unreadable_rows(),
     )
+
+
+def unreadable_rows() -> dict[str, Count]:
+    """By component with deadlines, how many rows have a moment that no code can read; those without are left out."""
+    found = {one.locator: sum((count(rows, []) for rows in unreadable(one)), Count(0)) for one in indexed(components())}
+    return {locator: number for locator, number in found.items() if number}
 
 
 def _source(source: Any) -> SourceStatus:
