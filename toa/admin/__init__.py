@@ -1,5 +1,6 @@
 """Pages of toa in Django's admin: to look at what waits and what became of it, and to act. Django loads them itself."""
 
+from toa.admin.clock_page import ClockAdmin
 from toa.admin.deadlines import DeadlineAdmin
 from toa.admin.entities.pages import EntityAdmin
 from toa.admin.known import ComponentAdmin, LockAdmin, ProcessAdmin
@@ -8,6 +9,7 @@ from toa.admin.records import FailureAdmin, HistoryAdmin, RevisionAdmin
 from toa.admin.rhythms import PulseAdmin, ScheduleAdmin
 
 __all__ = [
+    "ClockAdmin",
     "ComponentAdmin",
     "DeadlineAdmin",
     "DelayAdmin",
