@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from toa.cadence.calls.batches import by_component, divided, fire_set
+from toa.cadence.calls.batches import by_component, divided, fire_set, object_of
 from toa.cadence.calls.firing import fire
 from toa.cadence.calls.live import Kind, Live
 from toa.cadence.calls.settling import DIED, strike
@@ -41,8 +42,9 @@ def fire_all(kind: Kind, found: Sequence[Live], docket: Docket | None) -> Fired:
     What has a strike, or stands accused of one, comes last and alone: the good ones are on time within the pass.
     Without a docket nothing is written down about what is being run: for tests, which run in one process.
     """
-    accused = docket.accused([live.id for live in found]) if docket is not None else set()
-    suspect = [live for live in found if live.id in accused or live.strikes]
+    among = docket.accused([live.id for live in found]) if docket is not None else {}
+    accused = set(among)
+    suspect = _blameless_first([live for live in found if live.id in accused or live.strikes], among)
     good = [live for live in found if live.id not in accused and not live.strikes]
     settled: set[UUID] = set()
     reached: set[UUID] = set()
@@ -54,6 +56,21 @@ def fire_all(kind: Kind, found: Sequence[Live], docket: Docket | None) -> Fired:
             if _guarded(kind, live, docket, live.id in accused):
                 settled.add(live.id)
     return Fired(frozenset(settled), len(found) - len(reached | settled))
+
+
+def _blameless_first(suspect: Sequence[Live], among: Mapping[UUID, bool]) -> list[Live]:
+    """Suspects in the order to fire them: first those that a process died over `among` others, the last one first.
+
+    What it was to run after the one that killed it is blameless, and is made before that one kills another process.
+    What is for one object, or of one pair, stays in order.
+    """
+    turns: dict[Any, list[Live]] = {}
+    for live in suspect:
+        if among.get(live.id):
+            turns.setdefault(live.pair or object_of(live) or live.id, []).append(live)
+    return [live for turn in reversed(turns.values()) for live in turn] + [
+        live for live in suspect if not among.get(live.id)
+    ]
 
 
 def _in_sets(
