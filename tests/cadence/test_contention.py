@@ -6,6 +6,7 @@ from collections import defaultdict
 from uuid import UUID
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import connection, transaction
 
 import toa
@@ -124,7 +125,8 @@ def test_D9_many_due_in_one_millisecond_and_four_workers_that_fire_sets(toa_cloc
     assert not Process.objects.exclude(running=[]).exists()
 
 
-def test_D9_four_workers_that_fire_one_by_one_take_the_oldest_first(toa_clock, served):
+def test_D9_four_workers_that_fire_one_by_one_take_the_oldest_first(toa_clock, served, settings):
+    settings.TOA = {**django_settings.TOA, "SETWISE": False}
     number = 400
     SEEN.clear()
     rows = [toa.call(f"{HAZARDS}.create", {})["id"] for _ in range(20)]

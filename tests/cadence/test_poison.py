@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import Counter
 from uuid import UUID
 
 import pytest
@@ -92,11 +93,14 @@ def test_D16_all_poisons_at_the_head_are_failures_after_their_tries_and_the_good
     ended = []
     while not outcome(good):
         ended.append(one_pass(MEMORY))
-    # Each killed one process, and came last from then on; the pass that made the good one died after it.
-    assert ended[:2] == [DEATH["exit"], DEATH["kill"]]
-    assert not any(ended[2:-1])
+    # Each killed one process, and came last from then on: in a set nobody comes to the second. The pass that made the
+    # good one may have died after it.
+    assert [status for status in ended[:-1] if status] in ([DEATH["exit"], DEATH["kill"]], [DEATH["exit"]])
     ended += passes_until(lambda: Failure.objects.count() == len(POISON))
-    assert sorted(status for status in ended if status) == [DEATH["kill"]] * 3 + [DEATH["exit"]] * 3
+    deaths = Counter(status for status in ended if status)
+    # Who stood in a set with the one that killed it has a strike for that.
+    assert deaths.keys() == set(DEATH.values())
+    assert deaths[DEATH["exit"]] == 3 >= deaths[DEATH["kill"]] >= 2
     for mode, call in poisoned.items():
         failure = Failure.objects.get(call=call)
         assert failure.error.startswith(POISON[mode])
@@ -118,13 +122,15 @@ def test_D16_poisoned_deadlines_stop_their_instances_alone(hazard, toa_clock):
     ended = []
     while not Hazard.objects.get(id=well).count:
         ended.append(one_pass(MEMORY))
-    assert sorted(ended[:2]) == sorted(DEATH.values())
-    assert not any(ended[2:])
+    assert ended[0] in DEATH.values()
+    assert sorted(filter(None, ended)) in (sorted(DEATH.values()), [ended[0]]), "in a set nobody comes to the second"
     while Failure.objects.count() < len(POISON):
         assert len(ended) < 2 * MANY_PASSES, ended
         toa_clock.set(toa_clock.now + 60_000)
         ended.append(one_pass(MEMORY))
-    assert sorted(status for status in ended if status) == [DEATH["kill"]] * 3 + [DEATH["exit"]] * 3
+    deaths = Counter(status for status in ended if status)
+    # A death in a set counts against nobody: it is not known whose fault it was.
+    assert sorted(deaths.values()) in ([3, 3], [3, 4])
     for mode, identity in poisoned.items():
         row = Hazard.objects.get(id=identity)
         assert (row.clock_state, row.count) == ("failed", 0)

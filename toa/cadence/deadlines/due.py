@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connections
 
 from toa.cadence.calls.guarding import FUNCTION_MS, FUNCTIONS_MS
+from toa.cadence.calls.suspects import docket
 from toa.cadence.deadlines.draining import drain
 from toa.cadence.deadlines.indexed import indexed
 from toa.cadence.deadlines.instances import reach
+from toa.cadence.deadlines.rounds import run_round
 from toa.cadence.source import Dispatch, Step
 from toa.core.allowance import Allowance, allowing
+from toa.core.deadlines import DRAINING
 from toa.manifests import registry
 from toa.models.bounds import FIRST, READABLE
 from toa.models.schedule_indexes import moments
@@ -21,6 +24,9 @@ from toa.runtime import bindings, clock, settings
 from toa.runtime.bindings import Component
 
 logger = logging.getLogger("toa.cadence")
+
+LOOKS = 8
+"""How many pages of what is due a step looks at where others work on the first ones."""
 
 
 class Deadlines:
@@ -48,22 +54,11 @@ class Deadlines:
 
     def step(self, limit: int, dispatch: Dispatch) -> Step:
         """Rounds over what is due: at most one deadline of each instance in a round, the earliest first."""
-        settled = locked = 0
-        full = False
+        step = Step()
         for component in indexed(components()):
-            found = _due(component, limit)
-            if len(found) >= limit:
-                full = True
-                dispatch.more()
             with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
-                while found and settled < limit and not allowance.used_up:
-                    done = {identity for identity in found if not allowance.used_up and _advance(component, identity)}
-                    settled += len(done)
-                    locked += len(found) - len(done)
-                    # Another one of the same instance may be due: it has its turn after everybody's first.
-                    found = [identity for identity in _due(component, limit) if identity in done]
-                full = full or allowance.used_up
-        return Step(settled=settled, full=full and settled > 0, locked=locked)
+                step += _rounds(component, limit, dispatch, allowance)
+        return step
 
     def waiting(self, endpoint: str) -> bool:
         """No deadline is leased: its transition commits with it."""
@@ -84,9 +79,42 @@ def components() -> Iterator[Component]:
             yield bindings.component(spec.locator)
 
 
-def _advance(component: Component, identity: Any) -> bool:
+def _rounds(component: Component, limit: int, dispatch: Dispatch, allowance: Allowance) -> Step:
+    found = _due(component, limit)
+    full = len(found) >= limit
+    if full:
+        dispatch.more()
+    settled = locked = skipped = 0
+    while found and settled < limit and not allowance.used_up:
+        done = _round(component, found, allowance)
+        settled += len(done)
+        locked += len(found) - len(done)
+        if len(found) >= limit and 2 * len(done) < limit and skipped < LOOKS * limit:
+            # Others work on these: those behind them have their turn.
+            skipped += limit
+            found = _due(component, limit, skipped)
+        else:
+            # Another one of the same instance may be due: it has its turn after everybody's first.
+            found = {one: draining for one, draining in _due(component, limit).items() if one in done}
+    return Step(settled=settled, full=settled > 0 and (full or allowance.used_up), locked=locked)
+
+
+def _round(component: Component, found: Mapping[Any, bool], allowance: Allowance) -> set[Any]:
+    """Take each of these instances one deadline on, or as far as a drain goes; returns those that were free."""
+    done: set[Any] = set()
+    alone: Iterable[Any] = found
+    running = [identity for identity, draining in found.items() if not draining]
+    # A set of one is no set.
+    if settings.get("SETWISE") and len(running) > 1:
+        ran = run_round(component, running, docket(), allowance)
+        done = ran.done
+        alone = [*(identity for identity, draining in found.items() if draining), *ran.alone]
+    return done | {one for one in alone if not allowance.used_up and _advance(component, one, found[one])}
+
+
+def _advance(component: Component, identity: Any, draining: bool) -> bool:
     try:
-        return drain(component, identity) or reach(component, identity)
+        return (draining and drain(component, identity)) or reach(component, identity)
     except (OperationalError, InterfaceError):
         raise  # without the database there is no pass
     except Exception:
@@ -96,17 +124,23 @@ def _advance(component: Component, identity: Any) -> bool:
         return False
 
 
-def _due(component: Component, limit: int) -> list[Any]:
-    """The ids of instances with something due, by moment; what is held until a moment that has come is among them."""
+def _due(component: Component, limit: int, skipped: int = 0) -> dict[Any, bool]:
+    """The ids of instances with something due, by moment, and whether they are draining; what is held until a moment
+    that has come is among them. The first `skipped` of them are left out."""
     now = clock.clock().expression()
+    quote = connections[settings.alias()].ops.quote_name
+    state = f"c.{quote(component.table.columns['STATE'])}"
     parts = [
-        f"(SELECT c.id, {moment} AS moment FROM {table_of(component)} c WHERE {condition} AND {moment} <= {now}"
-        f" ORDER BY {order} LIMIT {int(limit)})"
+        f"(SELECT c.id, {state} AS state, {moment} AS moment FROM {table_of(component)} c"
+        f" WHERE {condition} AND {moment} <= {now} ORDER BY {order} LIMIT {int(limit + skipped)})"
         for moment, condition, order in looks(component)
     ]
     with connections[settings.alias()].cursor() as cursor:
-        cursor.execute(f"SELECT d.id FROM ({' UNION ALL '.join(parts)}) d ORDER BY d.moment, d.id LIMIT {int(limit)}")
-        return [component.table.identity(row[0]) for row in cursor.fetchall()]
+        cursor.execute(
+            f"SELECT d.state, d.id FROM ({' UNION ALL '.join(parts)}) d"
+            f" ORDER BY d.moment, d.id LIMIT {int(limit)} OFFSET {int(skipped)}"
+        )
+        return {component.table.identity(identity): state == DRAINING for state, identity in cursor.fetchall()}
 
 
 def looks(component: Component) -> list[tuple[str, str, str]]:
