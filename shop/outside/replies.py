@@ -51,7 +51,7 @@ def checked(what: str, value: dict[str, Any], schema: Checker) -> dict[str, Any]
         fitting: dict[str, Any] = schema.check(value)
     except InvalidInput as error:
         place, problem = error.problems[0]
-        raise BadAnswer(f"{what}: {place or '/'} of the answer {_shown(problem)}") from error
+        raise BadAnswer(f"{what}: in the answer {place or '/'}: {_shown(problem)}") from error
     return fitting
 
 

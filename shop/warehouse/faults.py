@@ -125,7 +125,7 @@ class Faults:
     def __init__(self, *, seed: int = 0, settings: Settings | None = None) -> None:
         self._seed = seed
         self._settings = settings or Settings()
-        self._planned: deque[Fault] = deque()
+        self._planned: deque[Fault | None] = deque()
         self._asked: Counter[str] = Counter()
         self._met: Counter[Fault] = Counter()
         self._lock = threading.Lock()
@@ -145,7 +145,7 @@ class Faults:
             return Draw(fault=fault, delay_s=luck.random() * settings.slow_ms / 1000, acts_first=luck.random() < 0.5)
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Change settings while it runs; `next`: a list of faults that the next requests meet, one each.
+        """Change settings while it runs; `next`: a list of what the next requests meet, one each, null for nothing.
 
         Raises UnfitSetting, and then nothing has changed.
         """
@@ -154,12 +154,12 @@ class Faults:
         unknown = sorted(set(given) - set(Settings.__dataclass_fields__))
         if unknown:
             raise UnfitSetting(f"there is no setting {unknown[0]!r}")
-        if planned is not None and not (isinstance(planned, list) and all(name in list(Fault) for name in planned)):
-            raise UnfitSetting(f"next should be a list of {', '.join(Fault)}")
+        if planned is not None and not (isinstance(planned, list) and all(name in [*Fault, None] for name in planned)):
+            raise UnfitSetting(f"next should be a list of null and {', '.join(Fault)}")
         with self._lock:
             self._settings = replace(self._settings, **given)
             if planned is not None:
-                self._planned = deque(Fault(name) for name in planned)
+                self._planned = deque(None if name is None else Fault(name) for name in planned)
 
     @property
     def settings(self) -> Settings:

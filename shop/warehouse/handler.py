@@ -9,7 +9,7 @@ import struct
 import time
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from shop.warehouse.distorting import ELSEWHERE, Answer, distorted, plain
 from shop.warehouse.faults import Draw, Fault, UnfitSetting
@@ -162,7 +162,7 @@ class Handler(BaseHTTPRequestHandler):
         target = urlsplit(self.path)
         return Request(
             method=self.command,
-            path=unquote(target.path),
+            path=target.path,
             query=dict(parse_qsl(target.query)),
             body=body,
             key=self.headers.get("Idempotency-Key", ""),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from shop.warehouse.ledger import Ledger, OtherRequest
 
@@ -56,7 +57,7 @@ def route_of(request: Request) -> tuple[Route, str]:
         if route.method == request.method:
             if route.acts and not request.key:
                 raise Refused(400, "an Idempotency-Key is wanted")
-            return route, found[1] if found.re.groups else ""
+            return route, unquote(found[1]) if found.re.groups else ""
     raise Refused(405, f"this wants {' or '.join(route.method for route, _ in fitting)}")
 
 
