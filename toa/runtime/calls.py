@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connections, transaction
+from django.db.models import Q
 from psycopg import errors
 
 from toa.core.calling import Call, fresh, refuses_chain
@@ -147,17 +148,25 @@ class _Nested:
         reason = refuses_chain(parent.hops(), endpoint)
         if reason:
             raise NotAllowedHere(reason)
-        same = derive(parent.key, endpoint, [input, query], 0)
+        request = [input, _comparable(query)]
+        same = derive(parent.key, endpoint, request, 0)
         repetition = self._repetitions[same] = self._repetitions.get(same, -1) + 1
         nested = Call(
             endpoint=endpoint,
-            key=derive(parent.key, endpoint, [input, query], repetition),
+            key=derive(parent.key, endpoint, request, repetition),
             caller=parent.endpoint,
             chain=parent.hops(),
             cause={"endpoint": parent.endpoint, "key": parent.key},
             lease=parent.lease,
         )
         return execute(operation, input, query, nested, once=once)
+
+
+def _comparable(query: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The query as what keys are derived from: a `Q` by what it says."""
+    if query is not None and isinstance(query.get("criteria"), Q):
+        return {**query, "criteria": repr(query["criteria"])}
+    return query
 
 
 def _transact(
