@@ -17,6 +17,7 @@ from toa.cadence.processes import Heartbeat, stands_down
 from toa.cadence.serving import look
 from toa.cadence.source import BACKSTOP_MS
 from toa.cadence.tick import TICK, TICK_EXPIRES_S
+from toa.cadence.upkeep import Upkeep
 from toa.runtime import settings
 
 logger = logging.getLogger("toa.beat")
@@ -40,6 +41,7 @@ class CadenceScheduler(DatabaseScheduler):  # type: ignore[misc]
         self._lookout = Lookout()
         self._listener = Listener()
         self._heartbeat = Heartbeat("beat")
+        self._upkeep = Upkeep()
         look()
         self._entries_at = 0.0
         self._lost_entries: set[str] = set()
@@ -107,7 +109,9 @@ class CadenceScheduler(DatabaseScheduler):  # type: ignore[misc]
         except Error as error:
             self._lost(error)
             return BACKSTOP_MS / 1000
-        if beat.tick:
+        if not beat.tick:
+            self._upkeep.turn()  # what people do is history too, where nothing ever comes due
+        else:
             try:
                 self.app.send_task(TICK, args=(self._lookout.late,), expires=TICK_EXPIRES_S, retry=False)
             except Exception as error:  # whatever the transport raises: the next look sends another

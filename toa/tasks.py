@@ -25,6 +25,7 @@ from toa.cadence.serving import serve
 from toa.cadence.sessions import prepare_session
 from toa.cadence.source import Hint
 from toa.cadence.tick import TICK, TICK_EXPIRES_S
+from toa.cadence.upkeep import Upkeep
 from toa.exceptions import InvalidConfiguration
 from toa.runtime.configuration import check_all
 
@@ -52,6 +53,7 @@ class _Broker:
 
 # Whoever sends the ticks is alive as long as they come: another scheduler than ours writes no heartbeat of its own.
 _ticks = Heartbeat("tick")
+_upkeep = Upkeep()
 
 
 @shared_task(name=TICK, expires=TICK_EXPIRES_S, acks_late=True, ignore_result=True)
@@ -68,6 +70,7 @@ def tick(since: int | None = None) -> None:
     if since is not None:
         sources.lower(since)
     run_pass(_Broker())
+    _upkeep.turn()
 
 
 @shared_task(name="toa.call", acks_late=True, ignore_result=True)

@@ -10,7 +10,11 @@ from django.test.utils import CaptureQueriesContext
 
 import toa as api
 from tests.commands.saying import toa
+from toa import tasks
+from toa.cadence import upkeep as upkeeping
+from toa.cadence.actions import pruning
 from toa.cadence.actions.pruning import STEP, prune
+from toa.cadence.upkeep import EVERY_S, PAUSE_S, Upkeep
 from toa.core.clock import to_datetime
 from toa.models import Delay, Failure, History, Lock, Once
 
@@ -109,3 +113,43 @@ def test_a_retention_that_is_no_number_of_days_is_refused(now, settings, days):
     with pytest.raises(ImproperlyConfigured, match="HISTORY_DAYS"):
         toa("prune")
     assert History.objects.count() == 1
+
+
+def test_O7_serving_processes_prune_by_themselves_a_small_step_at_a_time(now, settings):
+    settled(now - 31 * DAY, number=upkeeping.STEP + 10)
+    settled(now - DAY)
+    moment = [0.0]
+    upkeep = Upkeep(lambda: moment[0])
+
+    def left(after):
+        moment[0] += after
+        upkeep.turn()
+        return History.objects.count()
+
+    assert [left(0.0), left(PAUSE_S / 2), left(PAUSE_S / 2)] == [11, 11, 1]
+    settled(now - 31 * DAY)
+    assert [left(PAUSE_S), left(EVERY_S - 0.5), left(0.5)] == [2, 2, 1]
+    settings.TOA = {**settings.TOA, "HISTORY_DAYS": 0}
+    settled(now - 900 * DAY)
+    assert left(EVERY_S) == 2, "kept for ever"
+
+
+def test_O7_each_tick_is_a_turn_of_it(now, monkeypatch):
+    monkeypatch.setattr(tasks, "serve", lambda: None)
+    monkeypatch.setattr(tasks, "_upkeep", Upkeep())
+    settled(now - 31 * DAY)
+    tasks.tick()
+    assert History.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_O7_what_the_database_refuses_is_left_for_later(now, monkeypatch):
+    moment = [0.0]
+    upkeep = Upkeep(lambda: moment[0])
+    settled(now - 31 * DAY)
+    with monkeypatch.context() as patch:
+        patch.setattr(pruning, "_HISTORY", "SELECT 1 / 0, %s, %s, %s")
+        upkeep.turn()
+    moment[0] += EVERY_S
+    upkeep.turn()
+    assert History.objects.count() == 0

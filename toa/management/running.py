@@ -21,6 +21,7 @@ from toa.cadence.serving import serve
 from toa.cadence.sessions import prepare_session
 from toa.cadence.source import BACKSTOP_MS, TICK_LEAST_MS, Hint
 from toa.cadence.sources import lower, source
+from toa.cadence.upkeep import Upkeep
 
 logger = logging.getLogger("toa.run")
 
@@ -71,6 +72,7 @@ class Runner:
         self._lookout = Lookout()
         self._listener = Listener()
         self._heartbeat = Heartbeat("run", capacity=threads)
+        self._upkeep = Upkeep()
         self._over = threading.Event()
 
     def run(self) -> None:
@@ -99,6 +101,7 @@ class Runner:
             if self._lookout.late is not None:
                 lower(self._lookout.late)
             if not beat.tick:
+                self._upkeep.turn()
                 return beat.wait_ms / 1000
             while run_pass(self._pool).full and not self._over.is_set():
                 self._heartbeat.beat()

@@ -22,7 +22,7 @@ DEFAULTS: Mapping[str, Any] = {
 CADENCE: endpoint -> cadence of this environment, in place of the manifest's.
 CONFIGURATION: component -> values for its `configuration`.
 SHARED_CLOCK: honour the offset stored in the database (tests with several processes).
-HISTORY_DAYS: how long settled calls are kept.
+HISTORY_DAYS: how long settled calls and revisions are kept; 0: for ever.
 SETWISE: fire what is due set by set; off, call by call, for breakpoints in operations.
 REST: of `toa.rest`: OWNER, the attribute of a user that is the caller's id ("pk"); MAX_BODY, bytes of a request's body.
 RELEASE: a number that rises with each release; `toa sync` leaves rows of a newer one alone."""
