@@ -5,6 +5,7 @@
 | `TOA_SHOP_EXPIRY` | who cancels unpaid orders: `sweep`, `alarm` or `process` | as in the manifest of store.orders |
 | `TOA_SHOP_WINDOW` | how long an order may stay unpaid, in all three ways: `5s`, `1h` | as in the manifests |
 | `TOA_SHOP_SWEEP` | how often unpaid orders are swept, in whole seconds | as in the manifest |
+| `TOA_SHOP_SYNC` | how often the stock is compared with the warehouse, in whole seconds | as in the manifest |
 """
 
 from __future__ import annotations
@@ -16,6 +17,17 @@ from django.core.exceptions import ImproperlyConfigured
 ADDRESS, TOKEN = "TOA_FULFILMENT_WAREHOUSE_ADDRESS", "TOA_FULFILMENT_WAREHOUSE_TOKEN"
 """Variables with where the warehouse is reached, and what is shown to it: configuration of fulfilment.warehouse."""
 
+_ASKING = ("FULFILMENT_WAREHOUSE", "FULFILMENT_COURIER", "STORE_PAYMENTS")
+
+
+def reaching(address: str, token: str) -> dict[str, str]:
+    """Variables for processes whose warehouse, courier and payment provider are one simulation at `address`."""
+    return {
+        f"TOA_{component}_{name}": value
+        for component in _ASKING
+        for name, value in (("ADDRESS", address), ("TOKEN", token))
+    }
+
 
 def toa_settings(environ: Mapping[str, str]) -> dict[str, dict[str, object]]:
     """The value of Django's setting `TOA`. What is not set is left to the manifests. Raises ImproperlyConfigured."""
@@ -25,9 +37,10 @@ def toa_settings(environ: Mapping[str, str]) -> dict[str, dict[str, object]]:
             orders[name] = value
     lifecycle: dict[str, object] = {"payment": orders["window"]} if "window" in orders else {}
     cadence: dict[str, object] = {}
-    if seconds := environ.get("TOA_SHOP_SWEEP"):
-        if not seconds.isascii() or not seconds.isdigit():
-            raise ImproperlyConfigured(f"TOA_SHOP_SWEEP should be whole seconds, not {seconds!r}.")
-        cadence["store.orders.expire"] = int(seconds)
+    for variable, endpoint in (("TOA_SHOP_SWEEP", "store.orders.expire"), ("TOA_SHOP_SYNC", "fulfilment.stock.sync")):
+        if seconds := environ.get(variable):
+            if not seconds.isascii() or not seconds.isdigit():
+                raise ImproperlyConfigured(f"{variable} should be whole seconds, not {seconds!r}.")
+            cadence[endpoint] = int(seconds)
     given = {"store.orders": orders, "store.lifecycle": lifecycle}
     return {"CADENCE": cadence, "CONFIGURATION": {component: values for component, values in given.items() if values}}

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
 from shop.children import Child, beat, end_all, manage, worker
+from shop.demo.house import DRIFT, DRIFTING, House, differences
 from shop.demo.paying import Customers
 from shop.demo.screen import Screen
 from shop.demo.watching import Standing, Watcher
@@ -31,6 +34,18 @@ LOOK_S = 0.1
 """How often customers look whether their moment has come."""
 SHOW_EVERY = 3
 """Looks between two of the screen."""
+TELL_S = 1.5
+"""How often it is said how far shop and warehouse are apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What happened outside the database."""
+
+    placed: int
+    """Orders that the imports say they placed."""
+    shelves: Mapping[str, int]
+    """What the warehouse has on its shelves."""
 
 
 class Story:
@@ -46,10 +61,12 @@ class Story:
         self._crew: dict[str, Child] = {}
         self._imports: list[Child] = []
         # Each once so many orders have expired.
+        self._house: House | None = None
+        self._told = time.monotonic()
         self._mishaps = [(40, self._kill_a_worker), (120, self._empty_the_broker)]
 
-    def tell(self) -> int:
-        """Let it happen until nothing is left to come; returns how many orders were placed.
+    def tell(self) -> Told:
+        """Let it happen until nothing is left to come; returns what the database does not know of it.
 
         Raises CommandError where it does not end in time, or a process dies that nobody killed.
         """
@@ -63,7 +80,8 @@ class Story:
                     )
             if self._mishaps:
                 raise CommandError(f"It came to rest before anything went wrong: {self._watcher.standing()}.")
-            return sum(self._placed(child) for child in self._imports)
+            shelves = self._settle(give_up)
+            return Told(placed=sum(self._placed(child) for child in self._imports), shelves=shelves)
         finally:
             end_all([*self._crew.values(), *self._imports])
 
@@ -75,11 +93,46 @@ class Story:
         self._screen.show(self._watcher.news(), standing)
         self.load = max(self.load, os.getloadavg()[0] / (os.cpu_count() or 1))
         self._check_crew()
+        self._look_at_the_shelves()
         if self._mishaps and standing.expired >= self._mishaps[0][0]:
             self._mishaps.pop(0)[1](standing)
         return standing.at_rest and all(child.is_over() for child in self._imports)
 
+    def _look_at_the_shelves(self) -> None:
+        """Now and then, say how far shop and warehouse are apart."""
+        if time.monotonic() - self._told < TELL_S:
+            return
+        self._told = time.monotonic()
+        apart = differences(self._warehouse.shelves())
+        if apart:
+            self._screen.say(f"{len(apart)} figures are not what the warehouse has. {apart[0]}.")
+        else:
+            self._screen.say("Every figure is what the warehouse has.")
+
+    def _settle(self, give_up: float) -> dict[str, int]:
+        """Let the shelves come to rest, and wait for the figures to be set right; returns the shelves."""
+        house = self._warehouse
+        house.drift(0)
+        shelves = house.shelves()
+        apart = differences(shelves)
+        self._screen.say(
+            f"The shelves changed {house.moved()} times by themselves and come to rest; {len(apart)} figures differ."
+        )
+        while differences(shelves) and time.monotonic() < give_up:
+            self._check_crew()
+            self._screen.show(self._watcher.news(), self._watcher.standing())
+            time.sleep(LOOK_S)
+        self._screen.show(self._watcher.news(), self._watcher.standing())
+        return shelves
+
+    @property
+    def _warehouse(self) -> House:
+        assert self._house is not None
+        return self._house
+
     def _open(self) -> None:
+        self._house = House(self._child, str(STOCK))
+        self._crew["warehouse"] = self._house.child
         self._start("beat", beat())
         for name in WORKERS:
             self._start(name, worker(name, QUEUES, 2))
@@ -89,7 +142,11 @@ class Story:
         finally:
             stock.kill()
         self._wait_for_crew()
-        self._screen.say(f"Beat and workers are up. Orders come in; each may be paid for {WINDOW_S} s.")
+        self._warehouse.drift(DRIFT)
+        self._screen.say(
+            f"Beat and workers are up. Orders come in; each may be paid for {WINDOW_S} s. In the warehouse, a program"
+            f" of its own, {DRIFT} shelves of {DRIFTING}* a second are counted, broken or found."
+        )
         orders = str(DATA / "orders.csv")
         for number, expiry in enumerate(("sweep", "alarm", "process"), start=1):
             command = manage("shop_import", orders, "--part", f"{number}/3", "--rate", str(RATE), "--json")
@@ -136,4 +193,5 @@ class Story:
 
     def _child(self, name: str, command: list[str], **environment: str) -> Child:
         log = self._world.logs / f"{name}.log"
-        return Child(name, command, environment={**self._world.environment, **environment}, log=log)
+        reached = self._house.environment if self._house else {}
+        return Child(name, command, environment={**self._world.environment, **reached, **environment}, log=log)

@@ -34,6 +34,8 @@ SELECT count(*), count(*) FILTER (WHERE status = 'pending'), count(*) FILTER (WH
        + (SELECT count(*) FROM store_lifecycle_process WHERE payment_deadline <= statement_timestamp())
   FROM store_orders_order
 """
+_SWEPT = {"store.orders.expire": "overdue orders", "store.orders.revive": "silent orders"}
+"""Whom a sweep is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +109,7 @@ def _happenings(rows: list[tuple[Any, ...]]) -> Iterator[Happening]:
             outcome=outcome,
             due=due,
             lateness_ms=lateness_ms,
-            whom=" ".join(part for part in (reference, target) if part) or "overdue orders",
+            whom=" ".join(part for part in (reference, target) if part) or _SWEPT.get(endpoint, "the warehouse"),
             did=_did(source, endpoint, outcome, code, reason, count, entity),
         )
 
@@ -136,6 +138,8 @@ def _did(source: str, endpoint: str, outcome: str, code: str, reason: str | None
             return "process over"
         case "store.orders.expire":
             return "unpaid orders cancelled"
+        case "fulfilment.stock.sync":
+            return f"figures compared with the warehouse: {code}"
         case "fulfilment.stock.reserve":
             return "goods asked for"
         case "fulfilment.stock.release":

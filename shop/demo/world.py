@@ -24,6 +24,10 @@ WINDOW_S = 6
 """How long an order of the demo may stay unpaid."""
 SWEEP_S = 1
 """How often unpaid orders are swept in the demo."""
+SYNC_S = 2
+"""How often the stock is compared with the warehouse in the demo."""
+GRACE_MS = 200
+"""How long a product has to be quiet in the demo until its figure is set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +84,8 @@ def _world(database: str) -> World:
         "BROKER_PREFIX": prefix,
         "TOA_SHOP_WINDOW": f"{WINDOW_S}s",
         "TOA_SHOP_SWEEP": str(SWEEP_S),
+        "TOA_SHOP_SYNC": str(SYNC_S),
+        "TOA_FULFILMENT_STOCK_GRACE": f"{GRACE_MS}ms",
     }
     logs = servers.here().data / "logs" / database
     return World(database=database, prefix=prefix, logs=logs, environment=environment)

@@ -35,7 +35,7 @@ def shop(toa_clock, tmp_path: Path) -> tuple[Facts, dict[str, str]]:
     stock = tmp_path / "stock.csv"
     stock.write_text("product,available\ntea,100\n")
     paid = [UUID(orders[f"{expiry} paid"]) for expiry in ("sweep", "alarm")]
-    return Facts(placed=5, paid=paid, stock=stock), orders
+    return Facts(placed=5, paid=paid, stock=stock, shelves={"tea": 100, "beans-x": 0}, drifting="beans-"), orders
 
 
 def test_all_of_it_holds_for_a_shop_that_works(shop):
@@ -78,6 +78,10 @@ def test_all_of_it_holds_for_a_shop_that_works(shop):
             "each alarm came within 5 s",
         ),
         ("UPDATE fulfilment_stock_stock SET available = available + 1", "stock of 1 products is conserved to the unit"),
+        (
+            "UPDATE fulfilment_stock_stock SET available = available + 1",
+            "the figures of all 2 products are what the warehouse has",
+        ),
         (
             "UPDATE fulfilment_stock_stock SET available = available + 10, reserved = reserved - (SELECT"
             " replace(id::text, '-', '') FROM store_orders_order WHERE reference = 'sweep-paid')",

@@ -14,10 +14,15 @@ def test_nothing_set_leaves_everything_to_the_manifests():
 
 
 def test_what_is_set_is_what_toa_reads():
-    given = {"TOA_SHOP_EXPIRY": "alarm", "TOA_SHOP_WINDOW": "5s", "TOA_SHOP_SWEEP": "2"}
+    given = {
+        "TOA_SHOP_EXPIRY": "alarm",
+        "TOA_SHOP_WINDOW": "5s",
+        "TOA_SHOP_SWEEP": "2",
+        "TOA_SHOP_SYNC": "7",
+    }
 
     assert toa_settings(given) == {
-        "CADENCE": {"store.orders.expire": 2},
+        "CADENCE": {"store.orders.expire": 2, "fulfilment.stock.sync": 7},
         "CONFIGURATION": {
             "store.orders": {"expiry": "alarm", "window": "5s"},
             "store.lifecycle": {"payment": "5s"},

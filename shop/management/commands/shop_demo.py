@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from shop.children import Stopped, Stopping
+from shop.demo.house import DRIFTING
 from shop.demo.proving import Facts, lateness, prove
 from shop.demo.screen import screen
 from shop.demo.story import STOCK, Story
@@ -31,12 +32,21 @@ class Command(BaseCommand):
         with screen() as shown:
             shown.say(f"The demo has a database of its own, {world.database}. Beat and two workers start.")
             story = Story(world, shown)
-            placed = story.tell()
+            told = story.tell()
         customers = story.customers
         self.stdout.write(
-            f"\n{placed} orders; {len(customers.accepted)} payments taken, {len(customers.refused)} came too late.\n"
+            f"\n{told.placed} orders; {len(customers.accepted)} payments taken,"
+            f" {len(customers.refused)} came too late.\n"
         )
-        proofs = list(prove(Facts(placed=placed, paid=customers.accepted, stock=STOCK, load=story.load)))
+        facts = Facts(
+            placed=told.placed,
+            paid=customers.accepted,
+            stock=STOCK,
+            shelves=told.shelves,
+            drifting=DRIFTING,
+            load=story.load,
+        )
+        proofs = list(prove(facts))
         for proof in proofs:
             self.stdout.write(f"  {'BROKEN' if proof.broken else 'holds '}  {proof.claim}{_found(proof.broken)}")
         self.stdout.write("\nLateness in ms    calls      p50      p99     most")

@@ -1,8 +1,9 @@
-"""`manage.py shop_run`: web, workers and beat in one terminal, until Ctrl-C."""
+"""`manage.py shop_run`: web, workers, beat and a simulated warehouse in one terminal, until Ctrl-C."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import time
 from argparse import ArgumentParser
@@ -17,17 +18,20 @@ from django.db.migrations.executor import MigrationExecutor
 
 from config import servers
 from shop.children import Child, Stopped, Stopping, beat, end_all, manage, worker
+from shop.environment import ADDRESS, reaching
 from shop.supervising import Supervisor
 from shop.visiting import demo_login
 from store.orders.models import Order
 
 HOST = "127.0.0.1"
 UP_WITHIN_S = 30.0
+DRIFT = 0.02
+"""Shelves of the simulated warehouse that change by themselves, each second."""
 DATA = Path(settings.BASE_DIR) / "store" / "data"
 
 
 class Command(BaseCommand):
-    help = "Run the shop: web, workers and beat, with the admin at localhost, until Ctrl-C."
+    help = "Run the shop: web, workers, beat and a simulated warehouse, with the admin at localhost, until Ctrl-C."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000), help="of the web (8000)")
@@ -49,6 +53,7 @@ class Command(BaseCommand):
         self._logs = place.data / "logs" / "run"
         self._logs.mkdir(parents=True, exist_ok=True)
         supervisor = Supervisor(say=self._say)
+        self._reached: dict[str, str] = {}
         try:
             with Stopping():
                 self._run(supervisor, port)
@@ -58,6 +63,7 @@ class Command(BaseCommand):
             supervisor.end()
 
     def _run(self, supervisor: Supervisor, port: int) -> None:
+        outside = self._simulate(supervisor, port + 100)
         web = ["-m", "gunicorn", "config.wsgi", "-b", f"{HOST}:{port}", "-w", "2", "--access-logfile", "-"]
         for name, command in (
             ("web", web),
@@ -72,11 +78,26 @@ class Command(BaseCommand):
         login = demo_login()
         self._say(
             f"The shop runs. Admin: http://localhost:{port}/admin/  user {login.name}, password {login.password}\n"
+            f"{outside}\n"
             f"Logs: {self._logs}. Ctrl-C stops all of it."
         )
         while True:
             supervisor.look()
             time.sleep(0.2)
+
+    def _simulate(self, supervisor: Supervisor, port: int) -> str:
+        """Start the simulated outside, unless the environment says where the warehouse is; returns a sentence on it."""
+        if os.environ.get(ADDRESS):
+            return f"Warehouse: {os.environ[ADDRESS]}, as {ADDRESS} says."
+        if not _is_free(port):
+            raise CommandError(f"Port {port}, for the simulated warehouse, is taken by another program. Stop it.")
+        address = f"http://{HOST}:{port}"
+        self._reached = reaching(address, secrets.token_urlsafe(16))
+        options = ["--port", str(port), "--drift", str(DRIFT), "--picking", "20s", "--shelves", str(DATA / "stock.csv")]
+        state = servers.here().data / "warehouse.jsonl"
+        command = manage("warehouse", *options, "--state", str(state))
+        supervisor.keep("warehouse", partial(self._child, "warehouse", command))
+        return f"Warehouse, courier and payment provider, simulated: {address}/"
 
     def _load(self) -> None:
         """The shop's own orders: a third expires by the sweep, a third by an alarm for each, a third by its process."""
@@ -103,7 +124,9 @@ class Command(BaseCommand):
             time.sleep(0.1)
 
     def _child(self, name: str, command: list[str], **environment: str) -> Child:
-        return Child(name, command, environment={**os.environ, **environment}, log=self._logs / f"{name}.log")
+        return Child(
+            name, command, environment={**os.environ, **self._reached, **environment}, log=self._logs / f"{name}.log"
+        )
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)

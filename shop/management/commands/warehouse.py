@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from shop.children import Stopped, Stopping
-from shop.environment import ADDRESS, TOKEN
+from shop.environment import TOKEN, reaching
 from shop.warehouse.drifting import Drift
 from shop.warehouse.faults import Faults, Settings, UnfitSetting
 from shop.warehouse.journal import Journal
@@ -89,7 +89,8 @@ class Command(BaseCommand):
                 drift.start()
                 self._say(f"The warehouse listens at {warehouse.address}")
                 if not os.environ.get(TOKEN):
-                    self._say(f"For the shop: export {ADDRESS}={warehouse.address} {TOKEN}={token}")
+                    given = reaching(warehouse.address, token)
+                    self._say("For the shop: export " + " ".join(f"{name}={value}" for name, value in given.items()))
                 warehouse.serve_forever(0.1)
         except Stopped:
             self._say("The warehouse closes.")
