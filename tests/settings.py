@@ -17,6 +17,7 @@ INSTALLED_APPS = [
     "tests.components.couriers",
     "tests.components.hazards",
     "tests.components.seats",
+    "tests.components.voyages",
     "tests.components.desks",
 ]
 TOA = {

@@ -79,6 +79,7 @@ __all__ = [
     "next_occurrence",
     "period",
     "send",
+    "start",
     "sweep",
 ]
 

@@ -22,11 +22,13 @@ class ToaConfig(AppConfig):
 
     def ready(self) -> None:
         # Models are loaded now, and not before.
+        from toa import workflow
         from toa.checks import register
         from toa.models import Entity
         from toa.runtime.operations import OperationsOfModel
 
         register()
+        workflow.install()
         Entity.operations = OperationsOfModel()
         post_migrate.connect(_sync, sender=self)
         post_migrate.connect(_permit, sender=self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.apps import apps
 
-from toa.checks.manifests import check_apps, check_manifests, check_sorts, check_workflows
+from toa.checks.manifests import check_apps, check_manifests, check_sorts
 from toa.checks.messages import as_json, as_line
 
 SWEPT = """\
@@ -158,13 +158,3 @@ def test_an_order_is_given_by_an_index_behind_what_criteria_fix_and_by_none_with
 def entity(*indexes: str) -> str:
     meta = f"\n    class Meta:\n        indexes = [{', '.join(indexes)}]\n" if indexes else ""
     return f'from django.db import models\n\nfrom toa import Entity\n\n\nclass Car(Entity):\n    """A car."""\n{meta}'
-
-
-def test_a_workflow_is_told_to_be_beyond_this_release(project):
-    project.component(
-        "garage.cars",
-        "operations:\n  follow: {}\n",
-        follow="async def workflow(input, context): ...",
-    )
-    project.install("garage.cars")
-    assert [(one.id, one.obj) for one in check_workflows(None)] == [("toa.E112", "garage.cars.follow")]

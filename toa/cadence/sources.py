@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connections
 
-from toa.cadence.calls.due import DELAYS, DELIVERIES
+from toa.cadence.calls.due import DELAYS, DELIVERIES, StoredCalls
 from toa.cadence.calls.orphans import Orphans
 from toa.cadence.deadlines.due import DEADLINES
 from toa.cadence.pulses.due import PULSES
@@ -20,7 +20,16 @@ from toa.runtime import clock, settings
 ORPHANS = Orphans([one.kind for one in (DELIVERIES, DELAYS, SCHEDULES)])
 """Stored calls that this code cannot make."""
 
-SOURCES: tuple[Source, ...] = (DELIVERIES, DEADLINES, DELAYS, SCHEDULES, PULSES, ORPHANS)
+SOURCES: list[Source] = [DELIVERIES, DEADLINES, DELAYS, SCHEDULES, PULSES, ORPHANS]
+"""In the order of their turns. Those of layers beside this one are added when the apps are ready."""
+
+
+def add(*others: StoredCalls) -> None:
+    """Add sources of stored calls, before the orphans, theirs included."""
+    for one in others:
+        if one not in SOURCES:
+            SOURCES.insert(len(SOURCES) - 1, one)
+            ORPHANS.kinds += (one.kind,)
 
 
 def source(name: str) -> Source:

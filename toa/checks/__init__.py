@@ -19,7 +19,6 @@ def register() -> None:
         manifests.check_manifests,
         manifests.check_apps,
         manifests.check_sorts,
-        manifests.check_workflows,
         models.check_models,
         models.check_signals,
         settings.check_settings,

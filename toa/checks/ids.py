@@ -15,7 +15,6 @@ NO_MODEL = "toa.E107"
 NOT_A_COMPONENT = "toa.E108"
 SHARED_VARIABLE = "toa.E109"
 DEADLINE_INDEX = "toa.E110"
-WORKFLOW = "toa.E112"
 KEPT_DEADLINES = "toa.E111"
 
 SIGNAL = "toa.W101"
@@ -39,7 +38,6 @@ MEANINGS: dict[str, str] = {
     SHARED_VARIABLE: "one environment variable stands for two properties",
     DEADLINE_INDEX: "no index holds the deadlines of a component",
     KEPT_DEADLINES: "`kept_deadlines` names what is no moment of the entity",
-    WORKFLOW: "an operation is a workflow, which this release does not run",
     SIGNAL: "a signal's receiver misses what operations write",
     UNSERVED_SORT: "no index gives the order of a sweep",
     UNKNOWN_VARIABLE: "an environment variable names no property",

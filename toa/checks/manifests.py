@@ -10,10 +10,10 @@ from django.apps import AppConfig, apps
 from django.core import checks
 
 from toa.apps import ComponentConfig
-from toa.checks.ids import NOT_A_COMPONENT, WORKFLOW
+from toa.checks.ids import NOT_A_COMPONENT
 from toa.checks.messages import message_of
 from toa.checks.serving import cadences, is_served, unserved_sorts
-from toa.core.specs import ComponentSpec, OperationType
+from toa.core.specs import ComponentSpec
 from toa.manifests import registry
 from toa.manifests.compile import FILENAME
 from toa.manifests.problems import UNSERVED_CRITERIA, Problem
@@ -42,21 +42,6 @@ def check_apps(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[checks
 def check_sorts(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[checks.CheckMessage]:
     """Declared sweeps whose order no index gives."""
     return [message for spec in registry.all().values() for message in unserved_sorts(spec)]
-
-
-def check_workflows(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[checks.CheckMessage]:
-    """Workflows: a manifest may declare them, and nothing would run them."""
-    return [
-        checks.Error(
-            "this release does not run workflows",
-            hint="keep the state in an entity, and move it on by deadlines or delays",
-            obj=spec.endpoint(name),
-            id=WORKFLOW,
-        )
-        for spec in registry.all().values()
-        for name, operation in spec.operations.items()
-        if operation.type is OperationType.WORKFLOW
-    ]
 
 
 def _class_name(config: AppConfig) -> str:

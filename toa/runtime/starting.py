@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from django.db import connections, transaction
 
-from toa.core.calling import Call, fresh, refuses_chain
+from toa.core.calling import refuses_chain
 from toa.core.clock import to_datetime
 from toa.core.identity import canonical, digest, dumps, uuid7
 from toa.core.specs import OperationType
@@ -23,8 +24,8 @@ MOST_BYTES = 262_144
 """Bytes of JSON that the input of a run has at most."""
 
 _INSERT = """
-INSERT INTO toa_run (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, created_at, key, seq, steps,
-                     watches, cancel_by)
+INSERT INTO toa_run (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, created_at, key, seq,
+                     steps, watches, cancel_by)
 VALUES (%s, %s, %s, %s, %s, 0, 0, %s, %s, %s, %s, 0, 0, '{}', '')
 ON CONFLICT (id) DO NOTHING
 """
@@ -49,16 +50,25 @@ def start(endpoint: str, input: Any = None, key: str | None = None) -> str:
     operation = bindings.operation(endpoint)
     if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
         raise InvalidInput(f"key is text of 1 to {LONGEST_KEY} characters, not {key!r}")
-    identity, begun = begin(operation, input, fresh(""), key)
+    identity, begun = begin(operation, input, key)
     if not begun:
         _check_same(identity, endpoint, input)
     return identity.hex
 
 
 def begin(
-    operation: Operation, input: Any, call: Call, key: str | None, *, due: int | None = None, cause: Any = None
+    operation: Operation,
+    input: Any,
+    key: str | None,
+    *,
+    chain: Sequence[str] = (),
+    due: int | None = None,
+    cause: Any = None,
 ) -> tuple[UUID, bool]:
-    """Store a run on behalf of a call; its id, and whether it was not there before. `due` is epoch ms; null: now."""
+    """Store a run, in the open transaction where one is; its id, and whether it was not there before.
+
+    `chain` are the endpoints that led here, `due` is the moment it was planned for, epoch ms; null: now.
+    """
     if operation.spec.type is not OperationType.WORKFLOW:
         raise NotAllowedHere(
             f"{operation.endpoint} is of type {operation.spec.type.value}: it is called, not started",
@@ -68,19 +78,19 @@ def begin(
     text = dumps({"input": input})
     if len(text) > MOST_BYTES:
         raise InvalidInput(f"the input has {len(text)} bytes of JSON; {MOST_BYTES} are the most")
-    reason = refuses_chain(call.hops(), operation.endpoint)
+    reason = refuses_chain(tuple(chain), operation.endpoint)
     if reason:
         raise NotAllowedHere(reason)
     now = clock.clock().now()
     identity = uuid7() if key is None else run_id(operation.endpoint, key)
     moment = to_datetime(now)
-    row = [
+    row: list[Any] = [
         identity,
         operation.endpoint,
         text,
         to_datetime(now if due is None else due),
         moment,
-        list(call.hops()),
+        list(chain),
         None if cause is None else dumps(cause),
         moment,
         key or "",

@@ -80,11 +80,12 @@ def _known() -> frozenset[str]:
 
 
 def known_endpoints() -> tuple[list[str], list[str]]:
-    """The endpoints that this code knows: those that fire in a pass, and those that run under a lease."""
+    """The endpoints that this code knows: those that fire in a pass, and those that run under a lease. A call of a
+    workflow is made by starting a run, in a pass."""
     committed, leased = [], []
     for spec in registry.all().values():
         for name, operation in spec.operations.items():
-            if operation.type in (OperationType.TRANSITION, OperationType.ASSIGNMENT):
+            if operation.type in (OperationType.TRANSITION, OperationType.ASSIGNMENT, OperationType.WORKFLOW):
                 committed.append(spec.endpoint(name))
             elif operation.type is OperationType.EFFECT:
                 leased.append(spec.endpoint(name))

@@ -22,12 +22,14 @@ from toa.cadence.source import BACKSTOP_MS
 from toa.core.allowance import TookTooLong
 from toa.core.calling import Call, refuses_chain
 from toa.core.error import Error
+from toa.core.specs import OperationType
 from toa.exceptions import Busy, NotAllowedHere, NotFound
 from toa.models import Outcome
 from toa.runtime import bindings, clock, settings
-from toa.runtime.bindings import Component
+from toa.runtime.bindings import Component, Operation
 from toa.runtime.deciding import Verdict, decide
 from toa.runtime.requests import prepare, split
+from toa.runtime.starting import begin
 from toa.runtime.table import Lock
 from toa.runtime.writing import Entry
 
@@ -105,6 +107,9 @@ def check_chain(live: Live) -> None:
 def _make(kind: Kind, live: Live, started: int, docket: Docket | None) -> None:
     check_chain(live)
     operation = bindings.operation(live.endpoint)
+    if operation.spec.type is OperationType.WORKFLOW:
+        _start(kind, live, operation, started)
+        return
     patient = started - live.wake >= BACKSTOP_MS
     if patient:
         with connections[settings.alias()].cursor() as cursor:
@@ -127,6 +132,15 @@ def _make(kind: Kind, live: Live, started: int, docket: Docket | None) -> None:
         turn_away(kind, live, reply, started)
     else:
         settle_reply(kind, live, reply, started, clock.clock().now())
+
+
+def _start(kind: Kind, live: Live, operation: Operation, started: int) -> None:
+    """A call of a workflow is made once its run is stored, under the call's own key."""
+    _take(kind, live)
+    call, (input, query) = call_of(live), split(live.request)
+    prepare(operation, input, query)
+    begin(operation, input, live.id.hex, chain=call.chain, due=live.due, cause=call.cause)
+    settle_reply(kind, live, None, started, clock.clock().now())
 
 
 def _admit(kind: Kind, live: Live, entries: Sequence[Entry], docket: Docket | None) -> Verdict | None:

@@ -1,0 +1,5 @@
+from toa import Entity
+
+
+class Voyage(Entity):
+    """How far somebody came."""

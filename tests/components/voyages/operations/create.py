@@ -1,0 +1,2 @@
+def transition(input, entry, context):
+    return {"id": entry.id}

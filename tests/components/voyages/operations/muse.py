@@ -1,0 +1,2 @@
+def computation(input, context):
+    return {"of": input.get("value")}

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from tests.workflow.conftest import GO, HAIL
+from toa import time
+from toa.models import Failure, History, Run, RunCall, RunStep
+
+
+def test_a_run_sleeps_calls_and_returns(voyages):
+    voyage = voyages.create()
+
+    async def daily(input, context):
+        began = await time.now()
+        await time.sleep("2d")
+        went = await context.call(GO, {"by": 3}, {"id": voyage})
+        hailed = await context.call(HAIL, {"name": "port"})
+        return {"began": began, "slept": await time.now() - began, "miles": went.miles, "hailed": hailed}
+
+    began = voyages.clock.now
+    run = voyages.run(daily)
+    row = voyages.row(run)
+    assert row.waits["kind"] == "sleep"
+    assert RunStep.objects.count() == 1
+    voyages.after("1d")
+    assert voyages.miles(voyage) == 0
+    voyages.after("1d")
+    ended = voyages.ended(run)
+    assert ended.outcome == "made"
+    assert ended.result == {
+        "began": began,
+        "slept": 2 * 86_400_000,
+        "miles": 3,
+        "hailed": {"hailed": "port", "calls": 1},
+    }
+    assert [step["kind"] for step in ended.steps] == ["now", "sleep", "call", "call", "now"]
+    assert (Run.objects.count(), RunStep.objects.count(), RunCall.objects.count()) == (0, 0, 0)
+    assert voyages.miles(voyage) == 3
+    assert History.objects.filter(source="run", outcome="made").count() == 1
+    assert not Failure.objects.exists()

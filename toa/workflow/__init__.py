@@ -1,0 +1,15 @@
+"""Workflows: functions whose awaits survive restarts, kept as journals in PostgreSQL."""
+
+from __future__ import annotations
+
+
+def install() -> None:
+    """Make runs a source of due work, and their effects another. Called once, when the apps are ready."""
+    from toa.cadence import sources
+    from toa.cadence.calls.settling import tell
+    from toa.workflow.due import RUNS, SOURCES, Resting
+    from toa.workflow.performing import CALLS, Told
+
+    sources.add(*SOURCES)
+    tell(CALLS.name, Told())
+    tell(RUNS.name, Resting())

@@ -1,0 +1,183 @@
+"""Runs, and the effects they wait for, as sources of due work."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, transaction
+
+from toa.cadence.calls.due import StoredCalls
+from toa.cadence.calls.guarding import FUNCTION_MS, FUNCTIONS_MS
+from toa.cadence.calls.leasing import hint_due
+from toa.cadence.calls.live import Kind, Live
+from toa.cadence.calls.settling import DIED, STRIKES
+from toa.cadence.calls.suspects import Docket, docket
+from toa.cadence.source import Dispatch, Step
+from toa.core.allowance import Allowance, TookTooLong, allowing
+from toa.core.specs import OperationType
+from toa.exceptions import StepFailed
+from toa.manifests import registry
+from toa.runtime import clock, settings
+from toa.workflow import rows
+from toa.workflow.driving import Driven, drive
+from toa.workflow.ending import SOURCE, fail
+from toa.workflow.performing import CALLS
+
+logger = logging.getLogger("toa.workflow")
+
+
+def workflows() -> list[str]:
+    """The workflows that this code knows."""
+    return _of_type(OperationType.WORKFLOW)
+
+
+def _of_type(kind: OperationType) -> list[str]:
+    return [
+        spec.endpoint(name)
+        for spec in registry.all().values()
+        for name, operation in spec.operations.items()
+        if operation.type is kind
+    ]
+
+
+def _described(extra: Sequence[Any]) -> dict[str, Any]:
+    return {"source": SOURCE, "entity": ""}
+
+
+RUNS = Kind(name=SOURCE, table="toa_run", extra="key", describe=_described)
+"""Runs that are on their way."""
+
+
+class Runs(StoredCalls):
+    """The rows of `Run` that can go on."""
+
+    def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
+        return self.kind.horizon(workflows(), since)
+
+    def step(self, limit: int, dispatch: Dispatch) -> Step:
+        endpoints = workflows()
+        if not endpoints:
+            return Step()
+        now = clock.clock().now()
+        found = self.kind.due(endpoints, limit, self._committed.since(now))
+        last = _last(found, limit)
+        if last:
+            dispatch.more()
+        reached, left = _drive_all(found, docket())
+        moved = [live for live, driven in reached if driven is Driven.MOVED]
+        held = sum(driven is Driven.HELD for _, driven in reached)
+        left += sum(driven is Driven.LEFT for _, driven in reached)
+        done = {live.id for live in moved}
+        self._committed.raised(
+            now, [*(live.wake for live in found if live.id not in done), *(live.wake for live in last.values())]
+        )
+        return Step(settled=len(moved), full=bool(moved and last) or left > 0, locked=held)
+
+    def waiting(self, endpoint: str) -> bool:
+        """A run is not leased."""
+        return False
+
+    def perform(self, endpoint: str, *, renew: bool) -> bool:
+        """A run is not leased."""
+        return False
+
+
+class StepCalls(StoredCalls):
+    """The rows of `RunCall`: effects alone."""
+
+    def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
+        return self.kind.horizon(_of_type(OperationType.EFFECT), since)
+
+    def step(self, limit: int, dispatch: Dispatch) -> Step:
+        now = clock.clock().now()
+        hints = hint_due(self.kind, _of_type(OperationType.EFFECT), limit, self._leased.since(now))
+        for hint in hints:
+            dispatch.hint(hint)
+        if len(hints) < limit:
+            self._leased.raised(now, [])
+        return Step(settled=len(hints), full=len(hints) >= limit)
+
+
+def _last(found: Sequence[Live], quota: int) -> dict[str, Live]:
+    """Of workflows that gave as many runs as were asked for, the last: beyond it nothing was seen."""
+    count = Counter(live.endpoint for live in found)
+    return {live.endpoint: live for live in found if count[live.endpoint] >= quota}
+
+
+def _drive_all(found: Sequence[Live], docket: Docket | None) -> tuple[list[tuple[Live, Driven]], int]:
+    """Go on with what was found, oldest first; what has a strike, or stands accused of one, comes last. How far each
+    was brought, and how many were not reached."""
+    accused = docket.accused([live.id for live in found]) if docket is not None else {}
+    reached: list[tuple[Live, Driven]] = []
+    with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
+        for live in sorted(found, key=lambda live: bool(live.strikes or live.id in accused)):
+            if allowance.used_up:
+                break
+            reached.append((live, _guarded(live, docket, allowance, live.id in accused)))
+    return reached, len(found) - len(reached)
+
+
+def _guarded(live: Live, docket: Docket | None, allowance: Allowance, accused: bool) -> Driven:
+    try:
+        if docket is not None and accused and _convicted(live, docket):
+            return Driven.MOVED
+        return drive(live, docket, allowance)
+    except TookTooLong as error:
+        return _struck(live, str(error))
+    except (OperationalError, InterfaceError):
+        raise  # without the database there is no pass
+    except Exception as error:
+        # Neither did its step go well, nor could that be written down. Others have their turn.
+        logger.exception("%s could not go on", live.endpoint, extra={"action": "not_settled", "call": live.id.hex})
+        return _struck(live, f"{type(error).__name__}: {error}")
+
+
+def _convicted(live: Live, docket: Docket) -> bool:
+    """Count the strike of a run whose process died running it; true where it is a failure now."""
+    with transaction.atomic(using=settings.alias()):
+        # Its row is free, and still somebody's docket names it: that process is gone.
+        row = rows.claim(live.id, live.wake, live.attempt)
+        if row is None or not docket.accused([live.id]):
+            return False
+        docket.acquit(live.id)
+        return _strike(row, DIED)
+
+
+def _struck(live: Live, why: str) -> Driven:
+    with transaction.atomic(using=settings.alias()):
+        row = rows.claim(live.id, live.wake, live.attempt)
+        return Driven.MOVED if row is not None and _strike(row, why) else Driven.HELD
+
+
+def _strike(row: rows.Row, why: str) -> bool:
+    if row.strikes + 1 >= STRIKES:
+        fail(row, StepFailed(why))
+        return True
+    rows.count_strike(row)
+    logger.warning(
+        "%s %s, strike %d of %d",
+        row.endpoint,
+        why,
+        row.strikes + 1,
+        STRIKES,
+        extra={"action": "strike", "call": row.id.hex, "entity": ""},
+    )
+    return False
+
+
+class Resting:
+    """What becomes of a run that no code could go on with for too long: it rests, as after any failure."""
+
+    def answered(self, live: Live, reply: Any, now: int) -> None:
+        """A run ends by itself."""
+
+    def failed(self, live: Live, error: BaseException, traceback: str, started: int, now: int) -> None:
+        row = rows.claim(live.id, live.wake, live.attempt)
+        if row is not None:
+            fail(row, error)
+
+
+SOURCES = (Runs(RUNS), StepCalls(CALLS))
