@@ -7,7 +7,7 @@ settled. A transaction that commits later than that is found by beat's look with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from toa.cadence.serving import serves
 
@@ -35,16 +35,3 @@ class Watermark:
     def raised(self, now: int, left: Iterable[int]) -> None:
         """Everything up to now was seen; what is left to settle has these wake moments."""
         self._at = min((*left, now - TRAIL_MS))
-
-
-def unseen(found: Sequence[tuple[str, int]], quota: int) -> list[int]:
-    """Of endpoints that gave as many calls as were asked for, the last wake moment: beyond it nothing was seen.
-
-    `found` are endpoint and wake moment in order of time.
-    """
-    last: dict[str, int] = {}
-    count: dict[str, int] = {}
-    for endpoint, wake in found:
-        last[endpoint] = wake
-        count[endpoint] = count.get(endpoint, 0) + 1
-    return [wake for endpoint, wake in last.items() if count[endpoint] >= quota]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from toa.cadence.calls.finding import full
 from toa.cadence.calls.guarding import fire_all
 from toa.cadence.calls.leasing import hint_due, run_next
-from toa.cadence.calls.live import Kind
+from toa.cadence.calls.live import Kind, Live
 from toa.cadence.calls.pairs import in_turn
 from toa.cadence.calls.suspects import docket
 from toa.cadence.source import BACKSTOP_MS, Dispatch, Step
-from toa.cadence.watermark import Watermark, unseen
+from toa.cadence.watermark import Watermark
 from toa.core.clock import to_moment
 from toa.core.specs import OperationType
 from toa.manifests import registry
 from toa.runtime import clock
+
+LOOKS = 8
+"""How often a step looks further on where what it found is in the hands of others."""
 
 
 class StoredCalls:
@@ -45,21 +50,44 @@ class StoredCalls:
     def perform(self, endpoint: str, *, renew: bool) -> bool:
         return run_next(self.kind, endpoint, renew=renew)
 
-    def _fire(self, endpoints: list[str], limit: int, dispatch: Dispatch) -> Step:
+    def _fire(self, endpoints: Sequence[str], limit: int, dispatch: Dispatch) -> Step:
+        """Fire what is due. What stands in the docket of a process that lives is passed over; and where the oldest
+        calls of an endpoint turn out to be held, those behind them have their turn."""
         now = clock.clock().now()
-        found = self.kind.due(endpoints, limit, self._committed.since(now))
-        more = unseen([(live.endpoint, live.wake) for live in found], limit)
-        if more:
+        since = self._committed.since(now)
+        own = docket()
+        named = own.named() if own is not None else None
+        abandoned = self.kind.abandoned(endpoints, named, limit) if named else []
+        oldest = self.kind.oldest(named) if named else None
+        waiting = [] if oldest is None else [oldest]
+        """Wake moments of what may be still to settle."""
+        step = Step()
+        after: dict[str, Live] = {}
+        for _ in range(LOOKS):
+            found = self.kind.due(endpoints, limit, since, after=after, without=named)
+            last = full(found, limit)
+            if not after:
+                found = sorted([*abandoned, *found], key=lambda live: (live.wake, live.id))
+                if last:
+                    dispatch.more()
+            mine = in_turn(found, now, _known()) if self.kind.parks else found
+            fired = fire_all(self.kind, mine, own, [live.id for live in abandoned])
+            step += Step(
+                settled=len(fired.settled),
+                full=bool(fired.settled and last) or fired.left > 0,
+                locked=len(mine) - len(fired.settled) - fired.left,
+            )
+            waiting += [live.wake for live in found if live.id not in fired.settled]
+            waiting += [live.wake for live in last.values()]
+            made = Counter(live.endpoint for live in found if live.id in fired.settled)
+            held = {endpoint: live for endpoint, live in last.items() if made[endpoint] < limit // 2}
+            if not held or fired.left:
+                break
+            endpoints, after = list(held), held
+        self._committed.raised(now, waiting)
+        if fired.left and not last:
             dispatch.more()
-        if self.kind.parks:
-            found = in_turn(found, now, _known())
-        fired = fire_all(self.kind, found, docket())
-        self._committed.raised(now, [*more, *(live.wake for live in found if live.id not in fired.settled)])
-        return Step(
-            settled=len(fired.settled),
-            full=bool(fired.settled and more) or fired.left > 0,
-            locked=len(found) - len(fired.settled) - fired.left,
-        )
+        return step
 
     def _hint(self, endpoints: list[str], limit: int, dispatch: Dispatch) -> Step:
         now = clock.clock().now()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import random
+from collections import deque
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -25,6 +27,8 @@ FUNCTION_MS = 2_000
 """How long one function may take in a pass."""
 FUNCTIONS_MS = 100
 """How long the functions of one step may take together before the rest is left to the next pass."""
+PATIENT = 5
+"""For how many objects that somebody holds a step waits at most, each for as long as `LOCK_TIMEOUT`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +40,28 @@ class Fired:
     """How many were not reached."""
 
 
-def fire_all(kind: Kind, found: Sequence[Live], docket: Docket | None) -> Fired:
+def fire_all(kind: Kind, found: Sequence[Live], docket: Docket | None, abandoned: Sequence[UUID] = ()) -> Fired:
     """Fire what was found, oldest first: in sets where that is possible, else one by one.
 
-    What has a strike, or stands accused of one, comes last and alone: the good ones are on time within the pass.
-    Without a docket nothing is written down about what is being run: for tests, which run in one process.
+    What has a strike, or stands accused of one because a process `abandoned` it, comes last and alone: the good ones
+    are on time within the pass. Without a docket nothing is written down about what is being run: for tests, which run
+    in one process.
     """
-    among = docket.accused([live.id for live in found]) if docket is not None else {}
-    accused = set(among)
-    suspect = _blameless_first([live for live in found if live.id in accused or live.strikes], among)
-    good = [live for live in found if live.id not in accused and not live.strikes]
+    among = docket.accused(abandoned) if docket is not None else {}
+    suspect = _blameless_first([live for live in found if live.id in among or live.strikes], among)
+    good = [live for live in found if live.id not in among and not live.strikes]
     settled: set[UUID] = set()
     reached: set[UUID] = set()
     with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
-        for live in [*_in_sets(kind, good, docket, allowance, settled, reached), *suspect]:
-            if allowance.used_up:
-                break
+        alone = deque([*_in_sets(kind, good, docket, allowance, settled, reached), *suspect])
+        while alone and not allowance.used_up:
+            live = alone.popleft()
             reached.add(live.id)
-            if _guarded(kind, live, docket, live.id in accused):
+            if _guarded(kind, live, docket, live.id in among):
                 settled.add(live.id)
+            elif alone and docket is not None:
+                alone, elsewhere = _shared(kind, live, alone, docket, among)
+                reached |= elsewhere
     return Fired(frozenset(settled), len(found) - len(reached | settled))
 
 
@@ -73,6 +80,22 @@ def _blameless_first(suspect: Sequence[Live], among: Mapping[UUID, bool]) -> lis
     ]
 
 
+def _shared(
+    kind: Kind, lost: Live, alone: deque[Live], docket: Docket, accused: Container[UUID]
+) -> tuple[deque[Live], set[UUID]]:
+    """What to go on with after a call that could not be had, and what others have of the rest.
+
+    Where another process has that call, it walks the same list: the nearer half of what is left is its own. Those that
+    are `accused` already stand in the docket of a process that is gone.
+    """
+    ids = [lost.id, *(live.id for live in alone)]
+    elsewhere = set(ids) - kind.standing(ids) | {one for one in docket.accused(ids) if one not in accused}
+    rest = [live for live in alone if live.id not in elsewhere]
+    if lost.id in elsewhere:
+        rest = rest[len(rest) // 2 :]
+    return deque(rest), elsewhere
+
+
 def _in_sets(
     kind: Kind,
     good: Sequence[Live],
@@ -84,7 +107,7 @@ def _in_sets(
     """Fire what can be fired in sets; returns what is to be fired alone, in order.
 
     A set of one is no set. What a set passed over because it was held is left to the next pass, and fired alone, with
-    patience, once it is a second late.
+    patience, once it is a second late and no other process is making it.
     """
     if not settings.get("SETWISE"):
         return list(good)
@@ -99,8 +122,16 @@ def _in_sets(
         fired = fire_set(kind, component, lives, docket, allowance)
         settled |= fired.settled
         reached |= {live.id for live in fired.held}
-        alone += fired.alone + [live for live in fired.held if now - live.wake >= BACKSTOP_MS]
+        alone += fired.alone + _patiently(kind, [live for live in fired.held if now - live.wake >= BACKSTOP_MS])
     return sorted(alone, key=lambda live: (live.wake, live.id))
+
+
+def _patiently(kind: Kind, late: Sequence[Live]) -> list[Live]:
+    """Of calls that were passed over for long, those to be waited for in this step: whose object is held, and not the
+    call itself, which another process makes then. Any of them, so that none waits for the others for ever."""
+    free = kind.free(live.id for live in late) if late else set()
+    waiting = [live for live in late if live.id in free]
+    return random.sample(waiting, min(PATIENT, len(waiting)))
 
 
 def _guarded(kind: Kind, live: Live, docket: Docket | None, accused: bool) -> bool:

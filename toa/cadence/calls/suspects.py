@@ -34,6 +34,11 @@ _ACCUSED = """
 SELECT r.id, bool_and(cardinality(p.running) > 1) FROM toa_process p CROSS JOIN LATERAL unnest(p.running) AS r(id)
  WHERE p.id <> %s AND p.running <> '{}' AND r.id = ANY(%s) GROUP BY r.id
 """
+# As text: it goes back to the database as it came.
+_NAMED = """
+SELECT array_agg(r.id)::text FROM toa_process p CROSS JOIN LATERAL unnest(p.running) AS r(id)
+ WHERE p.id <> %s AND p.running <> '{}'
+"""
 _ACQUIT = "UPDATE toa_process SET running = array_remove(running, %s) WHERE id <> %s AND running @> ARRAY[%s]"
 
 
@@ -52,6 +57,12 @@ class Docket:
             return
         self._execute(_WRITE, [self.id, _HOST, self.pid, array(identities)])
         self._written = bool(identities)
+
+    def named(self) -> str | None:
+        """What other processes are running, or were when they died, as the text of an array of ids; null: nothing."""
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(_NAMED, [self.id])
+            return cursor.fetchone()[0]  # type: ignore[no-any-return]
 
     def accused(self, identities: Sequence[UUID]) -> dict[UUID, bool]:
         """Which of these calls some other process was about to run, and has not said that it is done with; and
