@@ -11,6 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 import toa
+from tests.commands.saying import toa as toa_command
 from tests.components.beacons.models import Beacon
 from tests.components.claims.operations import at_a
 from toa.cadence.actions import operating
@@ -178,6 +179,38 @@ def test_O2_a_failed_event_and_the_one_behind_it_seen_from_both_sides(claim, toa
     assert behind in said(CLAIMS, claim)
     assert behind in said(TALLIES, claim)
     assert "raised by it, on its way (components.claims.hear)" in said(TALLIES, claim)
+
+
+def test_O2_an_event_for_code_that_is_not_there_and_what_waits_behind_it(claim, toa_clock):
+    toa.call(f"{TALLIES}.add", {"by": 1}, id=claim)
+    Delivery.objects.filter(endpoint=f"{CLAIMS}.hear").update(endpoint=f"{CLAIMS}.listen")
+    toa.call(f"{TALLIES}.add", {"by": 1}, id=claim)
+    toa_clock.run_until_idle()
+    reason = "no code that runs here knows the operation"
+    text = said(CLAIMS, claim)
+    assert (
+        f"on its way to it (components.claims.listen), is made by nobody: {reason}; it waits for code that does,"
+        " and fails 2026-01-19 12:00:00 UTC, in 14d."
+    ) in text
+    assert (
+        "waits behind components.tallies.updated at version 2, which goes first to components.claims.listen,"
+        f" and {reason}."
+    ) in text
+    status = toa_command("status").text
+    assert (
+        "1 call of components.claims.listen that nobody can make (1 later event of the same objects waits behind):"
+        f" {reason}; deploy code that has it, or leave them to fail in 14d"
+    ) in status
+
+
+def test_O2_a_stored_call_for_code_that_is_not_there(claim, toa_clock):
+    toa.call(f"{TALLIES}.arm", {"interval": "1h"}, id=claim)
+    Delay.objects.update(endpoint=f"{TALLIES}.grow")
+    (line,) = [one for one in tell(explain(TALLIES, claim)) if "grow" in one]
+    assert line.endswith(
+        "due 2026-01-05 13:00:00 UTC, in 1h: no code that runs here knows the operation; it waits for code that does,"
+        " and fails 2026-01-19 13:00:00 UTC, in 14d1h."
+    )
 
 
 def test_O2_held_for_another_try(claim, toa_clock):

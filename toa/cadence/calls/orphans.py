@@ -7,9 +7,9 @@ still running beside it, has never heard of: they are left for it, and become fa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import transaction
 
@@ -37,6 +37,8 @@ BATCH = 100
 """Calls that one step turns into failures at most: whoever wants to cancel one of them waits for no longer."""
 EVERY_MS = 10 * SECOND_MS
 """How often a process looks for orphans while it finds none that is past its time."""
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +132,17 @@ class Orphans:
     def perform(self, endpoint: str, *, renew: bool) -> bool:
         """Nothing of an orphan is ever run."""
         return False
+
+
+def orphans_of(kind: Kind, waiting: Mapping[Key, tuple[str, int]]) -> dict[Key, Orphan]:
+    """Which of some stored calls no code here can make; `waiting` has of each its endpoint and when it wakes."""
+    committed, leased = known_endpoints()
+    strange = {key: one for key, one in waiting.items() if one[0] not in committed and one[0] not in leased}
+    retired = _retired({endpoint for endpoint, _ in strange.values()})
+    return {
+        key: Orphan(kind=kind, endpoint=endpoint, oldest=wake, retired=retired.get(endpoint))
+        for key, (endpoint, wake) in strange.items()
+    }
 
 
 class _Rhythm:

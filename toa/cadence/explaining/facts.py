@@ -65,6 +65,15 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unmade:
+    """No code that runs here can make a stored call: it waits for code that has its operation, and fails in the end."""
+
+    reason: str
+    fails: int
+    """When it becomes a failure, epoch ms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OnItsWay:
     """An event that is not delivered yet, to the object or from it."""
 
@@ -78,6 +87,7 @@ class OnItsWay:
     attempts: int
     behind: str
     """What it waits behind, in words; empty where nothing holds it."""
+    unmade: Unmade | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +102,7 @@ class Armed:
     running: bool
     own: bool
     """Whether the object armed it itself."""
+    unmade: Unmade | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

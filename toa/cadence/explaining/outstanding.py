@@ -7,7 +7,10 @@ from uuid import UUID
 
 from django.db import connections
 
-from toa.cadence.explaining.facts import SHOWN, Armed, OnItsWay, Stopped
+from toa.cadence.calls.due import DELAYS, DELIVERIES
+from toa.cadence.calls.live import Kind
+from toa.cadence.calls.orphans import orphans_of
+from toa.cadence.explaining.facts import SHOWN, Armed, OnItsWay, Stopped, Unmade
 from toa.core.clock import to_moment
 from toa.core.deadlines import FAILED
 from toa.models import Delay, Delivery, Failure
@@ -46,6 +49,7 @@ def deliveries(component: Component, identity: str, state: State, stopped: tuple
         row.call: row for row in Failure.objects.using(settings.alias()).filter(call__in={*found, *heads.values()})
     }
     first = rows.in_bulk(set(heads.values()) - set(found)) | found
+    unmade = _unmade(DELIVERIES.kind, first)
     return tuple(
         OnItsWay(
             id=row.id.hex,
@@ -55,7 +59,8 @@ def deliveries(component: Component, identity: str, state: State, stopped: tuple
             happened=to_moment(row.created_at),
             wake=None if row.wake_at is None else to_moment(row.wake_at),
             attempts=row.attempt,
-            behind=_behind(row, first.get(heads.get(row.id, row.id)), failures, state, stopped),
+            behind=_behind(row, first.get(heads.get(row.id, row.id)), failures, unmade, state, stopped),
+            unmade=unmade.get(row.id),
         )
         for row in found.values()
     )
@@ -72,6 +77,7 @@ def _behind(
     row: Delivery,
     head: Delivery | None,
     failures: Mapping[UUID, Failure],
+    unmade: Mapping[UUID, Unmade],
     state: State,
     stopped: tuple[Stopped, ...],
 ) -> str:
@@ -81,7 +87,9 @@ def _behind(
     if head is not None and head.id != row.id:
         failed = failures.get(head.id)
         what = f"{head.event} at version {head.version}, which goes first to {head.endpoint}"
-        return f"{what}, and failed: {failed.error} (failure {failed.id.hex})" if failed else what
+        if failed:
+            return f"{what}, and failed: {failed.error} (failure {failed.id.hex})"
+        return f"{what}, and {unmade[head.id].reason}" if head.id in unmade else what
     if row.wake_at is None and state.get("STATE") == FAILED and stopped:
         return f"the failure of its process {stopped[0].id}: {stopped[0].error}"
     return ""
@@ -100,10 +108,22 @@ def armed_calls(component: Component, identity: str) -> tuple[tuple[Armed, ...],
         cut = bool(cursor.fetchone()[0])
     known = {row.id for row in own}
     others = rows.filter(id__in=[one for one in aimed if one not in known]).order_by("due_at")
-    return tuple(_stored(row, entity) for row in [*own, *others]), cut
+    found = {row.id: row for row in [*own, *others]}
+    unmade = _unmade(DELAYS.kind, found)
+    return tuple(_stored(row, entity, unmade.get(row.id)) for row in found.values()), cut
 
 
-def _stored(row: Delay, entity: str) -> Armed:
+def _unmade(kind: Kind, rows: Mapping[UUID, Delay] | Mapping[UUID, Delivery]) -> dict[UUID, Unmade]:
+    """Which of these no code here can make; what is parked waits for something else."""
+    waiting = {
+        identity: (row.endpoint, to_moment(row.wake_at)) for identity, row in rows.items() if row.wake_at is not None
+    }
+    return {
+        identity: Unmade(reason=one.reason, fails=one.fails_at) for identity, one in orphans_of(kind, waiting).items()
+    }
+
+
+def _stored(row: Delay, entity: str, unmade: Unmade | None) -> Armed:
     return Armed(
         id=row.id.hex,
         endpoint=row.endpoint,
@@ -112,4 +132,5 @@ def _stored(row: Delay, entity: str) -> Armed:
         attempts=row.attempt,
         running=row.token is not None,
         own=row.entity == entity,
+        unmade=unmade,
     )

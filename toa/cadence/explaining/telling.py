@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toa.cadence.explaining.facts import Alive, Armed, Commit, Facts, Moment, OnItsWay, Rhythm
+from toa.cadence.explaining.facts import Alive, Armed, Commit, Facts, Moment, OnItsWay, Rhythm, Unmade
 from toa.core.clock import to_datetime
 from toa.core.deadlines import CLOSED, DISCARDED, DRAINING, FAILED
 from toa.core.duration import SECOND_MS, format_duration
@@ -108,8 +108,14 @@ def _delivery(one: OnItsWay, now: int) -> str:
         return f"{start} is parked behind {one.behind or 'what its process still has to do'}."
     if one.behind:
         return f"{start} waits behind {one.behind}."
+    if one.unmade is not None:
+        return f"{start} is made by nobody: {_until_it_fails(one.unmade, now)}."
     tried = f", after {one.attempts} attempts" if one.attempts else ""
     return f"{start} is due {when(one.wake, now)}{tried}."
+
+
+def _until_it_fails(one: Unmade, now: int) -> str:
+    return f"{one.reason}; it waits for code that does, and fails {when(one.fails, now)}"
 
 
 def _calls(facts: Facts) -> Iterator[str]:
@@ -125,6 +131,9 @@ def _armed(one: Armed, now: int) -> str:
         return f"{whose} {one.endpoint} (delay {one.id}), which is being made."
     if one.wake is None:
         return f"{whose} {one.endpoint} (delay {one.id}), which is parked."
+    if one.unmade is not None:
+        due = when(one.due, now)
+        return f"{whose} {one.endpoint} (delay {one.id}), due {due}: {_until_it_fails(one.unmade, now)}."
     yet = "not due yet" if one.due > now else "due"
     again = f"; tried again {when(one.wake, now)}, after {one.attempts} attempts" if one.attempts else ""
     return f"{whose} {one.endpoint} (delay {one.id}), {yet}: {when(one.due, now)}{again}."

@@ -85,12 +85,20 @@ def _problems(status: Status) -> Iterator[Problem]:
         if one.orphan.oldest <= status.now:
             yield Problem(
                 level=Level.DEGRADED,
-                what=f"{_calls(one.calls)} of {one.orphan.endpoint} that nobody can make: {one.orphan.reason}",
+                what=f"{_calls(one.calls)} of {one.orphan.endpoint} that nobody can make{_held(one.behind)}:"
+                f" {one.orphan.reason}",
                 advice=f"deploy code that has it, or leave them to fail in {roughly(one.orphan.fails_at - status.now)}",
             )
 
     for locator, rows in status.unreadable.items():
         yield Problem(level=Level.DEGRADED, what=unreadable_said(locator, rows), advice=READABLE_ADVICE)
+
+
+def _held(behind: Count) -> str:
+    if not behind:
+        return ""
+    what = "event of the same objects waits" if behind == Count(1) else "events of the same objects wait"
+    return f" ({behind} later {what} behind)"
 
 
 def unreadable_said(locator: str, rows: Count) -> str:

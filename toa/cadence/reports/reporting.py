@@ -38,6 +38,7 @@ def of_status(status: Status, health: Health) -> dict[str, Any]:
                 "endpoint": one.orphan.endpoint,
                 "source": one.orphan.kind.name,
                 "calls": of_count(one.calls),
+                "behind": of_count(one.behind),
                 "oldest": one.orphan.oldest,
                 "retired": one.orphan.retired,
                 "fails_at": one.orphan.fails_at,

@@ -14,7 +14,7 @@ from toa.cadence.calls.orphans import Orphan
 from toa.cadence.deadlines.due import components, unreadable
 from toa.cadence.deadlines.indexed import indexed
 from toa.cadence.processes import alive
-from toa.cadence.reports.backlog import Backlog, Count, backlog, count
+from toa.cadence.reports.backlog import CEILING, Backlog, Count, backlog, count
 from toa.cadence.sources import ORPHANS, SOURCES
 from toa.core.clock import to_moment
 from toa.models import Failure, Process, Pulse, Schedule
@@ -22,6 +22,14 @@ from toa.runtime import clock, settings
 
 PAUSED_MOST = 100
 """Paused pulses and schedules that are named at most."""
+
+_BEHIND = """
+SELECT DISTINCT b.id FROM (
+    SELECT * FROM toa_delivery c WHERE c.endpoint = %s AND c.wake_at IS NOT NULL ORDER BY c.wake_at, c.id LIMIT %s) c
+ CROSS JOIN LATERAL (
+    SELECT d.id FROM toa_delivery d WHERE d.source = c.source AND d.source_id = c.source_id AND d.receiver = c.receiver
+       AND (d.version, d.position) > (c.version, c.position) AND d.endpoint <> c.endpoint LIMIT %s) b
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +51,8 @@ class OrphanStatus:
 
     orphan: Orphan
     calls: Count
+    behind: Count
+    """Of events: how many later ones of the same objects wait behind them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +133,8 @@ def _source(source: Any) -> SourceStatus:
 
 def _orphan(orphan: Orphan) -> OrphanStatus:
     sql = f"SELECT 1 FROM {orphan.kind.table} c WHERE c.endpoint = %s AND c.wake_at IS NOT NULL"
-    return OrphanStatus(orphan=orphan, calls=count(sql, [orphan.endpoint]))
+    behind = count(_BEHIND, [orphan.endpoint, CEILING, CEILING]) if orphan.kind.parks else Count(0)
+    return OrphanStatus(orphan=orphan, calls=count(sql, [orphan.endpoint]), behind=behind)
 
 
 def _paused() -> list[str]:
