@@ -63,11 +63,13 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 COMPONENTS = [
     "store.orders",
     "store.lifecycle",
+    "store.payments",
     "store.vouchers",
     "store.reports",
     "fulfilment.rounds",
     "fulfilment.stock",
     "fulfilment.warehouse",
+    "fulfilment.courier",
     "loyalty",
 ]
 

@@ -39,6 +39,7 @@ class Entry(Draft, Protocol):
     pay_by: int | None
     alarm: str | None
     reason: str | None
+    escalated: int | None
 
     @property
     def id(self) -> str: ...
@@ -69,6 +70,7 @@ class State(Item, Protocol):
     pay_by: int | None
     alarm: str | None
     reason: str | None
+    escalated: int | None
     CREATED: int
     UPDATED: int
     DELETED: int | None
@@ -90,6 +92,7 @@ class Changeset(TypedDict, total=False):
     pay_by: int | None
     alarm: str | None
     reason: str | None
+    escalated: int | None
 
 
 class Configuration(Item, Protocol):
@@ -98,6 +101,9 @@ class Configuration(Item, Protocol):
     limit: float
     window: str
     expiry: Literal["sweep", "alarm", "process"]
+    picking: Literal["by_hand", "warehouse"]
+    silence: str
+    patience: str
 
 
 class CreateInput(Item, Protocol):
@@ -130,6 +136,50 @@ class CancelArguments(TypedDict):
     """What cancel is given."""
 
     reason: str
+
+
+class HandOverInput(Item, Protocol):
+    """What hand_over gets."""
+
+    order: str
+
+
+class HandOverArguments(TypedDict):
+    """What hand_over is given."""
+
+    order: str
+
+
+class InquireInput(Item, Protocol):
+    """What inquire gets."""
+
+    order: str
+
+
+class InquireArguments(TypedDict):
+    """What inquire is given."""
+
+    order: str
+
+
+class ReviveInput(Item, Protocol):
+    """What revive gets."""
+
+    @overload
+    def get(self, name: Literal["n"], /) -> int | None: ...
+
+    @overload
+    def get(self, name: Literal["i"], /) -> int | None: ...
+
+    @overload
+    def get(self, name: str, default: Any = None, /) -> Any: ...
+
+
+class ReviveArguments(TypedDict):
+    """What revive is given."""
+
+    n: NotRequired[int]
+    i: NotRequired[int]
 
 
 class ExpireInput(Item, Protocol):
@@ -171,6 +221,10 @@ class Local(Protocol):
     def approve(self, input: None = None, *, query: Query) -> Any | Error: ...
     def cancel(self, input: CancelArguments, query: Query) -> Any | Error: ...
     def pack(self, input: None = None, *, query: Query) -> Any | Error: ...
+    def hand_over(self, input: HandOverArguments) -> Any | Error: ...
+    def inquire(self, input: InquireArguments) -> Any | Error: ...
+    def escalate(self, input: None = None, *, query: Query) -> Any | Error: ...
+    def revive(self, input: ReviveArguments) -> Any: ...
     def expire(self, input: ExpireArguments) -> Any: ...
 
 
@@ -312,6 +366,39 @@ class Operations(Protocol):
         check: bool = False,
     ) -> Any | Error: ...
 
+    @overload
+    def hand_over(self, *, order: str, check: Literal[True]) -> Any: ...
+
+    @overload
+    def hand_over(self, *, order: str, check: bool = False) -> Any | Error: ...
+
+    @overload
+    def inquire(self, *, order: str, check: Literal[True]) -> Any: ...
+
+    @overload
+    def inquire(self, *, order: str, check: bool = False) -> Any | Error: ...
+
+    @overload
+    def escalate(
+        self,
+        id: str,
+        *,
+        version: int | None = None,
+        criteria: Criteria | None = None,
+        check: Literal[True],
+    ) -> Any: ...
+
+    @overload
+    def escalate(
+        self,
+        id: str,
+        *,
+        version: int | None = None,
+        criteria: Criteria | None = None,
+        check: bool = False,
+    ) -> Any | Error: ...
+
+    def revive(self, *, n: int = ..., i: int = ...) -> Any: ...
     def expire(self, *, n: int = ..., i: int = ...) -> Any: ...
 
 

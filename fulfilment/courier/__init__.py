@@ -1,0 +1,1 @@
+"""The courier who fetches packed orders."""

@@ -1,0 +1,1 @@
+"""What can be done about couriers, one function a file, named for its type."""

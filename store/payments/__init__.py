@@ -1,0 +1,1 @@
+"""Money that goes back to customers."""
