@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import replace
 from decimal import Decimal
 
@@ -102,6 +103,31 @@ def test_an_unfit_setting_is_refused_by_its_place_beside_an_unfit_variable(spec)
 
     place = f"TOA['CONFIGURATION']['{TALLIES}']"
     assert [origin for origin, _ in refusal.value.problems] == [place, place, "TOA_COMPONENTS_TALLIES_STEP"]
+
+
+def with_token(spec, kind):
+    """The component with a credential of a type, which as a text has six characters at most."""
+    token = {"type": kind, "writeOnly": True, "maxLength": 6}
+    properties = {**spec.configuration["properties"], "token": token}
+    return replace(spec, configuration={**spec.configuration, "properties": properties})
+
+
+def test_a_credential_is_the_text_that_it_is_and_is_shown_nowhere(spec):
+    configuration = configuration_of(with_token(spec, "string"), {"TOA_COMPONENTS_TALLIES_TOKEN": "s3cret"})
+
+    assert f"Bearer {configuration.token}" == "Bearer s3cret"
+    assert repr(configuration) == "{'step': 2, 'token': '(hidden)', 'window': '1h'}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [("string", "s3cret and more"), ("object", "s3cret"), ("object", '["s3cret"]')]
+)
+def test_an_unfit_credential_is_not_repeated(spec, kind, text):
+    with pytest.raises(InvalidConfiguration, match="what it holds") as refusal:
+        configuration_of(with_token(spec, kind), {"TOA_COMPONENTS_TALLIES_TOKEN": text})
+
+    assert refusal.value.problems[0][0] == "TOA_COMPONENTS_TALLIES_TOKEN"
+    assert "s3cret" not in "".join(traceback.format_exception(refusal.value))
 
 
 def test_a_setting_that_is_no_mapping_is_refused(spec):

@@ -7,6 +7,8 @@ set. What the property takes decides how its text is read:
 - a property of type string, and a decimal, takes the text as it stands;
 - a property of another type takes it as JSON: `5`, `true`, `["a"]`;
 - a property without a type takes it as JSON where it is JSON, else as text.
+
+A property that says `writeOnly: true` is a credential: its value is in no error, and a text is `Hidden`.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from toa.core.hidden import Hidden
 from toa.core.nearest import nearest
 from toa.core.record import Record, as_record
 from toa.core.specs import ComponentSpec, Schema
@@ -39,9 +42,17 @@ def configuration_of(spec: ComponentSpec, environ: Mapping[str, str] | None = No
     try:
         checked = compile_schema({**_CLOSED, **spec.configuration}).check(value)
     except InvalidInput as refusal:
-        problems = [(_origin(spec, place, environ), f"{place or '/'}: {text}") for place, text in refusal.problems]
-        raise _unfit(spec, problems) from refusal
-    return Record(as_record(checked))
+        problems = [
+            (_origin(spec, place, environ), f"{place or '/'}: {_told(spec, place, text)}")
+            for place, text in refusal.problems
+        ]
+        # The refusal itself may repeat a credential, and would be in the traceback.
+        raise _unfit(spec, problems) from None
+    hidden = _hidden(spec)
+    return Record(
+        (name, Hidden(item) if name in hidden and isinstance(item, str) else item)
+        for name, item in as_record(checked).items()
+    )
 
 
 def check_all(environ: Mapping[str, str] | None = None) -> None:
@@ -95,6 +106,16 @@ def _properties(spec: ComponentSpec) -> Mapping[str, Schema]:
     return properties
 
 
+def _hidden(spec: ComponentSpec) -> frozenset[str]:
+    """The properties whose values are told to nobody."""
+    return frozenset(name for name, schema in _properties(spec).items() if schema.get("writeOnly") is True)
+
+
+def _told(spec: ComponentSpec, pointer: str, problem: str) -> str:
+    name = pointer.removeprefix("/").partition("/")[0]
+    return "what it holds does not fit" if name in _hidden(spec) else problem
+
+
 def _nearest(spec: ComponentSpec, name: str) -> str:
     """A hint for the last part of a variable that names no property."""
     close = nearest(name, _properties(spec))
@@ -120,7 +141,8 @@ def _from_environment(spec: ComponentSpec, environ: Mapping[str, str]) -> dict[s
         try:
             found[name] = _read(text, _properties(spec)[name])
         except ValueError:
-            problems.append((variable, f"{text!r} is not JSON, and /{name} takes no text"))
+            shown = "what it holds" if name in _hidden(spec) else repr(text)
+            problems.append((variable, f"{shown} is not JSON, and /{name} takes no text"))
     if problems:
         raise _unfit(spec, problems)
     return found
