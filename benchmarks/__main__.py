@@ -22,6 +22,8 @@ PARTS = (
     "arming",
     "calls",
     "claims",
+    "looking",
+    "web",
     "peers.procrastinate_jobs",
     "peers.celery_tasks",
     "peers.dbos_workflows",

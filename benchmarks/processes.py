@@ -16,14 +16,14 @@ from shop.children import Child, beat, end_all, manage, worker
 WITHIN_S = 180.0
 
 
-def environment() -> dict[str, str]:
+def environment(settings_module: str = "benchmarks.settings") -> dict[str, str]:
     """For processes on the database of the benchmark that runs, and on names of their own in the broker."""
     from django.db import connection
 
     database = urlsplit(servers.database_url())._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
     return {
         **os.environ,
-        "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
+        "DJANGO_SETTINGS_MODULE": settings_module,
         "DATABASE_URL": database,
         "REDIS_URL": servers.broker_url(),
         "BROKER_PREFIX": f"bench-{os.getpid()}-",
@@ -31,14 +31,14 @@ def environment() -> dict[str, str]:
 
 
 @contextmanager
-def running(*commands: Sequence[str]) -> Iterator[list[Child]]:
+def running(*commands: Sequence[str], settings_module: str = "benchmarks.settings") -> Iterator[list[Child]]:
     """Have these commands run for as long as the body does."""
     children: list[Child] = []
     with tempfile.TemporaryDirectory() as folder:
         try:
             for number, command in enumerate(commands):
                 log = Path(folder) / f"{number}.log"
-                children.append(Child(str(number), command, environment=environment(), log=log))
+                children.append(Child(str(number), command, environment=environment(settings_module), log=log))
             yield children
         finally:
             end_all(children)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.apps import apps
 from django.apps.registry import Apps
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -53,6 +54,7 @@ class PageAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             **self.admin_site.each_context(request),
             "title": str(self.opts.verbose_name_plural).capitalize(),
             "opts": self.opts,
+            "app_name": apps.get_app_config("toa").verbose_name,
             "media": self.media,
             **self.content(request),
         }

@@ -111,7 +111,7 @@ class PulseAdmin(ActingAdmin):
 
 @admin.register(Schedule)
 class ScheduleAdmin(ActingAdmin):
-    list_display = ("endpoint", "name", "words", "zone", "next_due", "state", "last")
+    list_display = ("endpoint", "name", "words", "next_due", "state", "last")
     list_filter = (DueFilter, StandingFilter, StandingComponentFilter)
     acts = decisions.ON_SCHEDULES
     fields = (
@@ -119,7 +119,6 @@ class ScheduleAdmin(ActingAdmin):
         "name",
         "identity",
         "words",
-        "zone",
         "next_due",
         "ahead",
         "state",
@@ -158,7 +157,8 @@ class ScheduleAdmin(ActingAdmin):
     @admin.display(description="when")
     def words(self, row: Schedule) -> str:
         words = in_words(row.expression)
-        shown = row.expression if words == row.expression else cells.lines(words, row.expression)
+        where = row.zone if words == row.expression else f"{row.expression} in {row.zone}"
+        shown = cells.lines(words, where)
         return cells.lines(shown, "by the settings, not the manifest") if row.overridden else shown
 
     @admin.display(description="next")

@@ -13,7 +13,7 @@ from toa.core.clock import to_moment
 from toa.models import Pulse, Schedule
 from toa.runtime import settings
 
-LOOKED_THROUGH = 1_000
+LOOKED_THROUGH = 300
 """Lines of history of a pulse's endpoint that are looked through for its own: others may call the same operation."""
 
 _OF_PULSES = f"""
