@@ -41,7 +41,7 @@ def test_O7_history_older_than_its_retention_goes_and_younger_stays(now, setting
     settled(now - 31 * DAY, number=3)
     settled(now - 30 * DAY - timedelta(milliseconds=1))
     kept = settled(now - 30 * DAY) + settled(now - DAY)
-    assert toa("prune", "--json").data == {"history": 4, "revisions": 0, "once": 0, "locks": 0}
+    assert toa("prune", "--json").data == {"history": 4, "revisions": 0, "once": 0, "locks": 0, "runs": 0}
     assert set(History.objects.values_list("id", flat=True)) == {one.id for one in kept}
     assert toa("prune").text == "history 0, revisions 0, once 0, locks 0\n"
     assert toa("prune", "--days", 7, "--json").data["history"] == 1

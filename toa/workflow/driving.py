@@ -112,7 +112,8 @@ class _Driving:
         reached = Driven.HELD
         patient = self._started - self._live.wake >= BACKSTOP_MS
         waited = False
-        for _ in range(COMMITS):
+        commits = 0
+        while commits < COMMITS:
             try:
                 with transaction.atomic(using=settings.alias()), noted(self._docket):
                     on = self._patiently() if waited else self._segment()
@@ -132,6 +133,7 @@ class _Driving:
                 raise
             assert self._machine is not None
             self._machine.journal.committed()
+            commits += 1
             waited = False
             if not on:
                 return Driven.MOVED

@@ -112,9 +112,14 @@ def raised(error: BaseException) -> tuple[Answer, Any]:
         arguments = json.loads(dumps(arguments))
     except (TypeError, ValueError):
         arguments = [str(error)]
-    value = {"type": f"{kind.__module__}:{kind.__qualname__}", "args": arguments, "text": str(error)[:1000]}
-    if isinstance(error, ToaError) and error.hint:
-        value["hint"] = error.hint
+    value: dict[str, Any] = {
+        "type": f"{kind.__module__}:{kind.__qualname__}",
+        "args": arguments,
+        "text": str(error)[:1000],
+    }
+    if isinstance(error, ToaError):
+        words = {"hint": error.hint, "kind": error.kind if isinstance(error, StepFailed) else ""}
+        value["words"] = {name: word for name, word in words.items() if word}
     if len(dumps(value)) > MOST_BYTES:
         value["args"] = [value["text"]]
     return Answer.RAISED, value
@@ -146,8 +151,7 @@ def _revived(value: dict[str, Any]) -> Exception:
         for part in name.split("."):
             found = getattr(found, part)
         if isinstance(found, type) and issubclass(found, Exception):
-            hint = {"hint": value["hint"]} if "hint" in value else {}
-            made = found(*value["args"], **hint)
+            made = found(*value["args"], **value.get("words", {}))
     except Exception:  # whatever a class makes of these arguments
         made = None
     return made if isinstance(made, Exception) else StepFailed(f"{name}: {value['text']}", kind=name)

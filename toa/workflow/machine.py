@@ -14,8 +14,10 @@ from typing import Any, TypeAlias
 
 from toa.core.allowance import drawing
 from toa.core.clock import GREATEST
+from toa.core.error import Error
 from toa.core.identity import digest
 from toa.core.purity import watched
+from toa.core.record import as_record
 from toa.exceptions import Cancelled, InvalidMoment, Nondeterministic, NotAllowedHere, OperationFault
 from toa.workflow.asking import (
     Asking,
@@ -162,14 +164,12 @@ class Machine:
     # -- the function's side --------------------------------------------------------------------------------
 
     def _resume(self) -> Pause | None:
-        value, error = self._feed
-        self._feed = (None, None)
-        self._made = 0
-        coroutine = self._coroutine
-        assert coroutine is not None
         try:
+            # All that was done before is one go: setting limits for each step of it would cost more than the step.
             with drawing(), watched():
-                asked = coroutine.send(value) if error is None else coroutine.throw(error)
+                asked = self._send()
+                while isinstance(asked, Asking) and self._knows(asked):
+                    asked = self._send()
         except StopIteration as stop:
             return self._ended(Ended(reply=stop.value, cancelled=self.cancelling))
         except Cancelled as cancelled:
@@ -181,11 +181,21 @@ class Machine:
         except (Exception, Expired) as raised:
             if self.cancelling:
                 return self._ended(Ended(reply=None, cancelled=True))
+            if isinstance(raised, Error):
+                return self._ended(Ended(reply=raised))
             return self._ended(Broken(error=_explained(raised), step=self._step_of(raised)))
         if isinstance(asked, Asking):
             self._asked = asked
             return None
         return self._refuse(_foreign(asked))
+
+    def _send(self) -> Any:
+        """Give the function what it waits for; returns what it waits for next."""
+        value, error = self._feed
+        self._feed = (None, None)
+        self._made = 0
+        assert self._coroutine is not None
+        return self._coroutine.send(value) if error is None else self._coroutine.throw(error)
 
     def _refuse(self, error: Exception) -> Pause | None:
         """Raise in the function what it will be told again at every replay: nothing is written down."""
@@ -222,16 +232,12 @@ class Machine:
 
     def _take(self, asked: Asking) -> Pause | None:
         """Answer from the journal, or decide what is to be done first."""
-        position = self.progress.position
-        entry = self.journal.get(position)
-        if entry is not None:
-            self._same(asked, str(entry), (entry.kind, entry.name))
-            self._again(asked, entry)
+        if self._knows(asked):
             return None
         self.replaying = False
         waits = self._waited_for()
         if waits is not None:
-            self._same(asked, f"{waits['kind']} {waits['name']}".strip(), (waits["kind"], waits["name"]))
+            self._same(asked, waits["kind"], waits["name"])
         if len(self.journal) >= MOST_STEPS:
             return Broken(
                 error=OperationFault(
@@ -257,6 +263,15 @@ class Machine:
             self._stop(asked, Answer.EXPIRED, over.place)
             return None
         return self._do(asked, moment, waits, now)
+
+    def _knows(self, asked: Asking) -> bool:
+        """Whether the journal has the step, which is answered then."""
+        entry = self.journal.get(self.progress.position)
+        if entry is None:
+            return False
+        self._same(asked, entry.kind, entry.name)
+        self._again(asked, entry)
+        return True
 
     def _do(self, asked: Asking, moment: int | None, waits: dict[str, Any] | None, now: int) -> Pause | None:
         """What was never done."""
@@ -310,6 +325,8 @@ class Machine:
             self._answer(error=Expired(entry.value))
             return
         match asked:
+            case Calling() if entry.outcome is Answer.MADE:
+                self._answer(as_record(entry.value))
             case EnterDeadline():
                 self._entered(Deadline(place=place, progress=self.progress, until=entry.value))
             case EnterRetry():
@@ -344,11 +361,12 @@ class Machine:
         self.withdrawn = self.withdrawn or bool(waits and waits.get("call"))
         self._enter(asked, why, place)
 
-    def _same(self, asked: Asking, was: str, recognised: tuple[str, str]) -> None:
-        if (asked.kind, self._name(asked)) != recognised:
-            now = f"{asked.kind} {self._name(asked)}".strip()
+    def _same(self, asked: Asking, kind: str, name: str) -> None:
+        asks = self._name(asked)
+        if asked.kind != kind or asks != name:
             raise Nondeterministic(
-                f"step {self.progress.position} was {was!r} when it was done, and the function asks for {now!r}",
+                f"step {self.progress.position} was {f'{kind} {name}'.strip()!r} when it was done,"
+                f" and the function asks for {f'{asked.kind} {asks}'.strip()!r}",
                 hint=_HINT,
             )
 
@@ -408,13 +426,11 @@ class Machine:
     # -- names and places -----------------------------------------------------------------------------------
 
     def _name(self, asked: Asking) -> str:
-        match asked:
-            case EnterWatch():
-                return asked.name or f"#{self.progress.position}"
-            case Occur():
-                return asked.watch.identity
-            case _:
-                return asked.name
+        if isinstance(asked, Calling):
+            return asked.name
+        if isinstance(asked, EnterWatch):
+            return asked.name or f"#{self.progress.position}"
+        return asked.watch.identity if isinstance(asked, Occur) else asked.name
 
     def _place(self, position: int) -> list[str | int]:
         """Where a step stands, the same at every replay and at no other step: within a delivery, counted from it."""

@@ -22,15 +22,17 @@ from toa.runtime.sql import array, insert_rows
 from toa.runtime.table import from_json, jsonb
 from toa.workflow.entries import Answer, Entry, Journal
 
-_READ = f"""
+_READ = """
 SELECT r.id, r.endpoint, r.request, r.key, r.due_at, r.created_at, r.wake_at, r.chain, r.cause, r.seq, r.steps,
-       r.waits, r.watches, r.cancel_at, r.cancel_by, r.attempt, r.strikes,
-       set_config('lock_timeout', '{LOCK_TIMEOUT}', true)
+       r.waits, r.watches, r.cancel_at, r.cancel_by, r.attempt, r.strikes, r.failed_at {and_more}
   FROM toa_run r WHERE r.id = %s AND
 """
+_CLAIM = _READ.format(and_more=f", set_config('lock_timeout', '{LOCK_TIMEOUT}', true)")
+_PLAIN = _READ.format(and_more="")
 _AS_FOUND = "date_trunc('milliseconds', r.wake_at) = %s AND r.attempt = %s FOR UPDATE SKIP LOCKED"
 _AS_LEFT = "r.seq = %s FOR UPDATE SKIP LOCKED"
 _ANY = "TRUE"
+_WAITED_FOR = "TRUE FOR UPDATE"
 _JOURNAL = "SELECT position, kind, name, outcome, value, at FROM toa_runstep WHERE run = %s ORDER BY position"
 _UPDATE = """
 UPDATE toa_run SET seq = seq + 1, steps = %s, waits = %s, watches = %s, wake_at = %s, attempt = %s, strikes = 0
@@ -68,6 +70,7 @@ class Row:
     cancel_by: str
     attempt: int
     strikes: int
+    failed_at: int | None
 
     def hops(self) -> tuple[str, ...]:
         """The chain as a call of the run will carry it."""
@@ -76,17 +79,22 @@ class Row:
 
 def claim(identity: UUID, wake: int, attempt: int) -> Row | None:
     """Lock a run that was found due, in the open transaction; null where it is held, gone or moved."""
-    return _one(_READ + _AS_FOUND, [identity, to_datetime(wake), attempt])
+    return _one(_CLAIM + _AS_FOUND, [identity, to_datetime(wake), attempt])
 
 
 def claim_again(row: Row) -> Row | None:
     """Lock a run that this process went on with before; null where somebody else did since, or holds it."""
-    return _one(_READ + _AS_LEFT, [row.id, row.seq])
+    return _one(_CLAIM + _AS_LEFT, [row.id, row.seq])
 
 
 def peek(identity: UUID) -> Row | None:
     """A run that is on its way, not locked; null where there is none."""
-    return _one(_READ + _ANY, [identity])
+    return _one(_PLAIN + _ANY, [identity])
+
+
+def hold(identity: UUID) -> Row | None:
+    """Lock a run for whoever decides about it, waiting for who goes on with it; null where there is none."""
+    return _one(_PLAIN + _WAITED_FOR, [identity])
 
 
 def journal_of(row: Row) -> Journal:
@@ -115,7 +123,7 @@ def write(
             _UPDATE,
             [
                 len(journal),
-                None if waits is None else dumps(waits),
+                json(waits),
                 dumps(watches),
                 None if wake is None else to_datetime(wake),
                 attempt,
@@ -152,9 +160,8 @@ def step_row(run: UUID, position: int, entry: Entry) -> dict[str, Any]:
 
 def park(row: Row, now: int) -> None:
     """Let a locked run rest as it is, until somebody decides about its failure."""
-    waits = None if row.waits is None else dumps(row.waits)
     with connections[settings.alias()].cursor() as cursor:
-        cursor.execute(_PARK, [to_datetime(now), row.steps, waits, dumps(row.watches), row.id])
+        cursor.execute(_PARK, [to_datetime(now), row.steps, json(row.waits), dumps(row.watches), row.id])
 
 
 def withdraw(run: UUID) -> None:
@@ -208,7 +215,7 @@ def _one(sql: str, parameters: list[Any]) -> Row | None:
     if found is None:
         return None
     (identity, endpoint, request, key, due, created, wake, chain, cause, seq, steps) = found[:11]
-    waits, watches, cancel_at, cancel_by, attempt, strikes = found[11:17]
+    waits, watches, cancel_at, cancel_by, attempt, strikes, failed_at = found[11:18]
     request = from_json(request) or {}
     return Row(
         id=identity,
@@ -229,6 +236,7 @@ def _one(sql: str, parameters: list[Any]) -> Row | None:
         cancel_by=cancel_by,
         attempt=attempt,
         strikes=strikes,
+        failed_at=None if failed_at is None else to_moment(failed_at),
     )
 
 
@@ -236,3 +244,8 @@ def count_strike(row: Row) -> None:
     """Add a strike to a locked run. What it commits takes all of them away."""
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute("UPDATE toa_run SET strikes = strikes + 1 WHERE id = %s", [row.id])
+
+
+def json(value: Any) -> str | None:
+    """A value as a parameter of a nullable column of JSON."""
+    return None if value is None else dumps(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import transaction
@@ -36,6 +36,26 @@ AGAIN = "tried again"
 REMOVED = "the operation was removed"
 
 
+class Decided(Protocol):
+    """What a decision means for a source whose failed work rests in a table of its own, in the open transaction."""
+
+    def requeue(self, failure: Failure, by: str, now: int) -> str:
+        """Have it go on; returns the answer."""
+        ...
+
+    def let_go(self, failure: Failure, by: str, code: str, now: int) -> None:
+        """Take it away. Its line of history is written."""
+        ...
+
+
+_OTHERS: dict[str, Decided] = {}
+
+
+def decide_for(source: str, decided: Decided) -> None:
+    """Have the failures of a source decided in its own way."""
+    _OTHERS[source] = decided
+
+
 def retry(identity: UUID, by: str) -> str:
     """Have a failed call made again, as the same call under the same key, with its attempts counted afresh.
 
@@ -54,8 +74,9 @@ def retry(identity: UUID, by: str) -> str:
                 _drain(*instance, {}, now)
             answer = f"let go: {REMOVED}"
         else:
-            requeue = {"delivery": _requeue_delivery, "deadline": _resume}.get(failure.source, _requeue_call)
-            answer = requeue(failure, by, now)
+            other = _OTHERS.get(failure.source)
+            ours = {"delivery": _requeue_delivery, "deadline": _resume}.get(failure.source, _requeue_call)
+            answer = (ours if other is None else other.requeue)(failure, by, now)
         moment = to_datetime(now)
         waking.after_commit(moment, moment)
     _log("retry", failure, by, answer)
@@ -195,6 +216,8 @@ def _let_go(failure: Failure, by: str, code: str, now: int) -> None:
             )
         ]
     )
+    if failure.source in _OTHERS:
+        _OTHERS[failure.source].let_go(failure, by, code, now)
 
 
 def _timed(failure: Failure) -> bool:

@@ -53,6 +53,13 @@ WITH old AS MATERIALIZED (
 gone AS (DELETE FROM toa_lock l USING old WHERE l.key = old.key RETURNING l.until)
 SELECT count(*), max(until) FROM gone
 """
+_RUNS = """
+WITH old AS MATERIALIZED (
+    SELECT e.id FROM toa_endedrun e WHERE e.ended_at >= %s AND e.ended_at < %s
+     ORDER BY e.ended_at LIMIT %s FOR UPDATE SKIP LOCKED),
+gone AS (DELETE FROM toa_endedrun e USING old WHERE e.id = old.id RETURNING e.ended_at)
+SELECT count(*), max(ended_at) FROM gone
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,8 @@ class Pruned:
     """Rows that one step deleted."""
 
     what: str
-    """history, revisions, once (remembered replies past their time) or locks (left by processes that died)."""
+    """history, revisions, once (remembered replies past their time), locks (left by processes that died) or runs (of
+    workflows, ended)."""
     rows: int
 
 
@@ -85,6 +93,7 @@ def prune(days: int, step: int = STEP) -> Iterator[Pruned]:
         ("revisions", _REVISIONS, kept),
         ("once", _ONCE, to_datetime(now)),
         ("locks", _LOCKS, kept),
+        ("runs", _RUNS, kept),
     )
     for what, sql, before in kinds:
         since: Any = "-infinity"
