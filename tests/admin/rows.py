@@ -126,7 +126,7 @@ def schedule(now, due=0, **columns):
         "each_max": 10,
         "each_window_ms": 0,
         "overlap": "skip",
-        "gap": "after",
+        "gap": "shift",
         "fold": "first",
         "jitter_ms": 0,
         "cursor": to_datetime(now),

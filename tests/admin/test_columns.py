@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.admin import rows
 from toa.core.clock import to_datetime
-from toa.models import Component, Delay, Delivery, Failure, History, Process, Pulse
+from toa.models import Component, Delay, Delivery, Failure, History, Process, Pulse, Revision, Schedule
 
 pytestmark = pytest.mark.django_db
 
@@ -200,3 +200,58 @@ def test_what_is_synced_is_listed_with_its_manifest(root, address):
     row = Component.objects.get(locator="store.orders")
     page = root.get(address(Component, row)).content.decode()
     assert "&quot;name&quot;: &quot;orders&quot;" in page
+
+
+def test_O1_a_schedule_says_when_in_words_and_its_next_five_by_both_clocks(column, line, toa_clock):
+    Schedule.objects.all().delete()
+    row = rows.schedule(toa_clock.now, MINUTE, name="a")
+    rows.schedule(toa_clock.now, name="b", overridden=True, paused_at=to_datetime(toa_clock.now), paused_by="ann")
+    rows.scheduled_call(toa_clock.now, schedule=row.id)
+    rows.history(toa_clock.now, -MINUTE, entity=f"schedule:{row.id.hex}", outcome="refused", code="EMPTY")
+    assert column(Schedule, "words") == [
+        "At 09:00, only on Monday 0 9 * * mon in Europe/Berlin",
+        "At 09:00, only on Monday 0 9 * * mon in Europe/Berlin by the settings, not the manifest",
+    ]
+    assert column(Schedule, "state") == ["1 being made", "paused by ann"]
+    assert column(Schedule, "next_due") == ["2026-01-05 12:01:00 in 1 min", "-"]
+    assert column(Schedule, "last") == ["refused EMPTY 1 min ago", "-"]
+    assert line(row, "ahead").startswith(
+        "Mon 2026-01-12 09:00:00 +01:00 2026-01-12 08:00:00 UTC Mon 2026-01-19 09:00:00 +01:00"
+    )
+    assert line(row, "ahead").count("UTC") == 5
+
+
+def test_O1_a_pulse_shows_what_became_of_its_last_call(column, toa_clock):
+    Pulse.objects.all().delete()
+    row = rows.pulse(toa_clock.now, name="a")
+    rows.history(toa_clock.now, -2 * MINUTE, call=row.id, endpoint=row.endpoint, outcome="made")
+    rows.history(toa_clock.now, -MINUTE, call=row.id, endpoint=row.endpoint, outcome="failed", code="OSError: gone")
+    rows.history(toa_clock.now, endpoint=row.endpoint)
+    assert column(Pulse, "last") == ["failed OSError: gone 1 min ago"]
+
+
+def test_O1_a_failure_shows_what_is_parked_behind_it_and_leads_there(root, address, column, line, toa_clock):
+    first, *_ = (rows.delivery(toa_clock.now, source_id="1", version=version, wake_at=None) for version in (1, 2, 3))
+    row = rows.failure(toa_clock.now, call=first.id, entity="fulfilment.stock:P-001")
+    alone = rows.failure(toa_clock.now, source="delay")
+    assert (line(row, "behind"), line(alone, "behind")) == ("2 events", "-")
+    assert column(Delivery, "state") == ["failed", "parked", "parked"]
+    link = address(Delivery, q="fulfilment.stock:P-001", due="parked").replace("&", "&amp;")
+    assert f'<a href="{link}">2 events</a>' in root.get(address(Failure, row)).content.decode()
+    assert address(Failure, row) in root.get(address(Delivery)).content.decode()
+
+
+def test_P12_a_component_shows_its_problems_and_what_the_settings_changed(root, column, line, toa_clock):
+    row = Component.objects.get(locator="store.reports")
+    assert line(row, "problems") == "none"
+    assert line(row, "cadence") == "schedule store.reports.weekly"
+    Schedule.objects.filter(endpoint="store.reports.weekly").update(overridden=True)
+    Component.objects.filter(pk=row.pk).update(digest="0" * 64)
+    assert line(row, "cadence") == "schedule store.reports.weekly , by the settings, not the manifest"
+    assert line(row, "problems").startswith("The manifest of this process is not the one that was synced")
+    assert column(Component, "problem_count").count("1") == 1
+
+
+def test_a_revision_says_what_changed(column, toa_clock):
+    rows.revision(toa_clock.now, changes={"status": ["a", "b"], "<i>": [1, 2]})
+    assert column(Revision, "changed") == ["<i>, status"]

@@ -1,6 +1,6 @@
 """Filters, search and order of the lists."""
 
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.admin import rows
 from toa.core.clock import to_datetime
-from toa.models import Component, Delay, Delivery, Failure, History, Pulse
+from toa.models import Component, Delay, Delivery, Failure, History, Pulse, Revision, Schedule, ScheduledCall
 
 pytestmark = pytest.mark.django_db
 
@@ -189,3 +189,56 @@ def test_a_list_reads_no_column_that_it_does_not_show(root, address, toa_clock):
 def test_the_next_look_is_shown_by_the_moment_of_the_row(found, toa_clock):
     rows.delay(toa_clock.now, wake_at=to_datetime(toa_clock.now))
     assert found(Delay)[0].read_at == to_datetime(toa_clock.now)
+
+
+def test_what_no_index_has_is_looked_for_among_the_newest_and_the_page_says_so(
+    found, root, address, toa_clock, monkeypatch
+):
+    monkeypatch.setattr("toa.admin.records.LATEST", 2)
+    old, middle, _ = (rows.history(toa_clock.now, at, source="pulse", outcome="missed") for at in (-3, -2, -1))
+    rows.history(toa_clock.now, 0)
+    component = "store.orders"
+    assert old not in found(History, source="pulse")
+    assert middle in found(History, source="pulse", component=component)
+    assert old not in found(History, outcome="missed", component=component)
+    words = "Among the last 2 lines of the history."
+    assert words in root.get(address(History, source="pulse")).content.decode()
+    # Of an index there is enough, and a search leaves little.
+    assert old in found(History, outcome="missed")
+    assert old in found(History, source="pulse", q=old.call.hex)
+    assert words not in root.get(address(History, outcome="missed")).content.decode()
+
+
+def test_revisions_and_calls_of_schedules_are_found_by_their_object(found, toa_clock):
+    for model in (Revision, ScheduledCall):
+        rows.MAKERS[model](toa_clock.now)
+    revision = rows.revision(toa_clock.now, entity=rows.ORDER)
+    call = rows.scheduled_call(toa_clock.now, entity=rows.ENTITY, schedule=uuid4())
+    for term in (rows.ORDER, rows.ENTITY, str(UUID(rows.ORDER))):
+        assert found(Revision, q=term) == [revision]
+    assert found(ScheduledCall, q=call.schedule.hex) == [call]
+
+
+def test_a_delivery_is_found_by_the_object_that_receives_it(found, toa_clock):
+    row = rows.delivery(toa_clock.now, target="P 77")
+    rows.delivery(toa_clock.now)
+    assert found(Delivery, q="P 77") == found(Delivery, q="fulfilment.stock:P 77") == [row]
+
+
+def test_pulses_and_schedules_are_filtered_by_what_holds_them(found, toa_clock):
+    for model in (Pulse, Schedule):
+        paused = rows.MAKERS[model](toa_clock.now, endpoint="a.b.c", paused_at=to_datetime(toa_clock.now))
+        retired = rows.MAKERS[model](toa_clock.now, endpoint="store.orders.x", retired_at=to_datetime(toa_clock.now))
+        assert found(model, state="paused") == [paused]
+        assert retired in found(model, state="retired", component="store.orders")
+        assert not {paused, retired} & set(found(model, state="active"))
+
+
+def test_what_is_due_of_an_endpoint_is_found_while_it_is_tried_again_or_running(found, toa_clock):
+    now = toa_clock.now
+    due = rows.delay(now, -HOUR)
+    again = rows.delay(now, -HOUR, attempt=1, wake_at=to_datetime(now + 30_000))
+    running = rows.delay(now, -HOUR, token=uuid4(), wake_at=to_datetime(now + HOUR))
+    rows.delay(now, 9 * HOUR)
+    for query in ({"endpoint": "store.orders.cancel"}, {"component": "store.orders"}, {}):
+        assert set(found(Delay, due="overdue", **query)) == {due, again, running}

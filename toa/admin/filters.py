@@ -8,13 +8,13 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.db.models import QuerySet, Subquery
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from toa.admin.listing import now_expression
 from toa.cadence.calls.due import known_endpoints
 from toa.manifests import registry
-from toa.models import Component, History, Outcome
+from toa.models import Component, Outcome
 from toa.runtime import settings
 
 Choices = list[tuple[str, str]]
@@ -139,14 +139,10 @@ class StandingFilter(KnownFilter):
         return here.exclude(paused_at=None) if value == "paused" else here.filter(paused_at=None)
 
 
-LATEST = 100_000
-"""Lines of the history among which those of one source are looked for: no index has them by source."""
-
-
 class SourceFilter(KnownFilter):
     """By what had the call made."""
 
-    title = f"source (of the last {LATEST:,})"
+    title = "source"
     parameter_name = "source"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -160,8 +156,7 @@ class SourceFilter(KnownFilter):
         ]
 
     def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
-        latest = History.objects.using(settings.alias()).order_by("-at").values("at")[LATEST : LATEST + 1]
-        return queryset.filter(source=value).exclude(at__lt=Subquery(latest))
+        return queryset.filter(source=value)
 
 
 class OutcomeFilter(KnownFilter):

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.views.main import ChangeList
+from django.contrib.admin.views.main import SEARCH_VAR, ChangeList
 from django.db.models import DateTimeField, Model, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.http import HttpRequest
@@ -36,6 +36,7 @@ class KeysetList(ChangeList):
     """The addresses of the first page, of the one before and of the next; null where there is none."""
     previous: str | None
     next: str | None
+    note: str
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[Any]:
         # Django takes an order by any column from the address, whether or not the column's head offers it.
@@ -55,6 +56,9 @@ class KeysetList(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         filters = [one for one in self.filter_specs if isinstance(one, admin.SimpleListFilter)]
         chosen = {str(one.parameter_name): value for one in filters if (value := one.value()) is not None}
+        if self.query:
+            chosen[SEARCH_VAR] = self.query
+        self.note = self.model_admin.note(chosen)
         order = Order.by(self.opts, [str(name) for name in self.model_admin.get_ordering(request)])
         after, before = self.params.pop(AFTER, None), self.params.pop(BEFORE, None)
         try:
@@ -101,8 +105,13 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return Q()
 
     def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
-        """The rows of a list in parts that an index serves each; `chosen` are the values of the filters."""
+        """The rows of a list in parts that an index serves each; `chosen` are the values of the filters, by the name
+        of their parameter, and the search."""
         return [rows]
+
+    def note(self, chosen: Mapping[str, str]) -> str:
+        """What a person has to know about the rows that are listed."""
+        return ""
 
     def read_beside(self, rows: Sequence[Any]) -> None:
         """Set on the rows of one page what they show from elsewhere, in a number of queries that is the same for

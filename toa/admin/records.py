@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.contrib.admin.views.main import SEARCH_VAR
+from django.db.models import Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator
@@ -18,7 +20,9 @@ from toa.admin.listing import ReadOnlyAdmin
 from toa.admin.relative import span
 from toa.admin.searching import by_entity, by_identity, by_revised
 from toa.cadence.actions.failures import parked_behind
+from toa.core.clock import EPOCH
 from toa.models import Failure, History, Revision
+from toa.runtime import settings
 
 SHORT = 120
 """Characters of an error that a list shows."""
@@ -42,6 +46,10 @@ class RecordAdmin(ActingAdmin):
 
     def finding(self, term: str) -> Q:
         return by_identity(term, "id", "call") | by_entity(term)
+
+
+LATEST = 100_000
+"""Lines of the history among which those are looked for that no single index has."""
 
 
 @admin.register(History)
@@ -69,6 +77,17 @@ class HistoryAdmin(RecordAdmin):
     cause_json = cells.document("cause", "cause")
     request_json = cells.document("request", "request")
 
+    def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
+        if not _without_index(chosen):
+            return super().parts(rows, chosen)
+        endpoints = endpoints_of(chosen)
+        latest = History.objects.using(settings.alias()).order_by("-at").values("at")[LATEST : LATEST + 1]
+        rows = rows.filter(at__gte=Coalesce(Subquery(latest), Value(EPOCH)))
+        return [rows if endpoints is None else rows.filter(endpoint__in=endpoints)]
+
+    def note(self, chosen: Mapping[str, str]) -> str:
+        return f"Among the last {LATEST:,} lines of the history." if _without_index(chosen) else ""
+
     @admin.display(description="outcome")
     def became(self, row: History) -> str:
         outcome = f"{row.outcome} × {row.count}" if row.count > 1 else row.outcome
@@ -85,6 +104,13 @@ class HistoryAdmin(RecordAdmin):
     @admin.display(description="call")
     def same_call(self, row: History) -> str:
         return cells.history_link(self.admin_site, row.call, row.call.hex)
+
+
+def _without_index(chosen: Mapping[str, str]) -> bool:
+    """Whether what is asked for might be far between the lines that an index gives. A search leaves few lines."""
+    led = {ComponentFilter.parameter_name, EndpointFilter.parameter_name} & chosen.keys()
+    far = SourceFilter.parameter_name in chosen or (OutcomeFilter.parameter_name in chosen and bool(led))
+    return far and SEARCH_VAR not in chosen
 
 
 @admin.register(Failure)

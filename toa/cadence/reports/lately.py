@@ -16,11 +16,13 @@ from toa.runtime import settings
 LOOKED_THROUGH = 300
 """Lines of history of a pulse's endpoint that are looked through for its own: others may call the same operation."""
 
+# In the order of the index by endpoint: in that of time alone, whatever others did lately would be walked over.
 _OF_PULSES = f"""
 SELECT p.id, h.outcome, h.code, h.at
   FROM unnest(%s::uuid[], %s::text[]) AS p(id, endpoint)
  CROSS JOIN LATERAL (SELECT l.* FROM (SELECT call, outcome, code, at FROM toa_history
-                                       WHERE endpoint = p.endpoint ORDER BY at DESC LIMIT {LOOKED_THROUGH}) l
+                                       WHERE endpoint BETWEEN p.endpoint AND p.endpoint
+                                       ORDER BY endpoint DESC, at DESC LIMIT {LOOKED_THROUGH}) l
                       WHERE l.call = p.id LIMIT 1) h
 """
 _OF_SCHEDULES = """
