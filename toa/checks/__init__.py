@@ -13,7 +13,7 @@ TAG = "toa"
 
 def register() -> None:
     """Register every check with Django. Called once, when the apps are ready."""
-    from toa.checks import clocks, database, deadlines, manifests, models, settings
+    from toa.checks import clocks, database, deadlines, manifests, models, settings, workflows
 
     for check in (
         manifests.check_manifests,
@@ -26,6 +26,7 @@ def register() -> None:
         settings.check_environment,
         settings.check_cadence,
         clocks.check_clocks,
+        workflows.check_replayed,
         database.check_declared,
     ):
         checks.register(check, TAG)

@@ -24,6 +24,7 @@ UNREACHABLE = "toa.W104"
 UNINDEXED = "toa.W105"
 CLOCKS = "toa.W106"
 UNREADABLE = "toa.W107"
+REPLAYED = "toa.W108"
 
 MEANINGS: dict[str, str] = {
     **problems.MEANINGS,
@@ -45,5 +46,6 @@ MEANINGS: dict[str, str] = {
     UNINDEXED: "the database has not yet, or not whole, the index of a component's deadlines: nothing of it is claimed",
     CLOCKS: "a schedule falls on a time that a coming change of the clocks skips or repeats",
     UNREADABLE: "rows hold a moment before the year 1, which SQL wrote: nothing of them comes due",
+    REPLAYED: "a workflow calls what gives something else at each replay",
 }
 """What each id stands for; the reference page lists them."""
