@@ -55,7 +55,7 @@ def test_a_cancel_is_asked_about_first_and_then_said_and_logged(choose, act, add
     assert (told, Delay.objects.count()) == ([], 2)
     response, told = act(Delay, "cancel", row.pk, answered="1")
     assert response.url == address(Delay)
-    assert told == [f"{row}: cancelled"]
+    assert told == [f"cancelled: {row}"]
     assert list(Delay.objects.all()) == [other]
     assert History.objects.get(call=row.pk).code == "by root"
     entry = LogEntry.objects.get()
@@ -68,7 +68,7 @@ def test_of_two_people_who_cancel_the_second_is_told_so(act, toa_clock):
     act(Delay, "cancel", row.pk, answered="1")
     response, told = act(Delay, "cancel", row.pk, answered="1")
     assert response.status_code == 302
-    assert told[-1:] == [f"{row.pk.hex}: already cancelled"]
+    assert told[-1:] == [f"already cancelled: {row.pk.hex}"]
     assert History.objects.filter(call=row.pk).count() == 1
 
 
@@ -82,9 +82,9 @@ def test_each_row_is_told_by_what_became_of_it(act, toa_clock):
     assert sorted(told) == sorted(
         [
             f"2 × cancelled:<br>{first}<br>{second}",
-            f"{running}: being made",
-            f"{made.hex}: already made",
-            f"{unknown.hex}: no stored call {unknown.hex} is known; it was never issued, or its history is pruned",
+            f"being made: {running}",
+            f"already made: {made.hex}",
+            f"no stored call {unknown.hex} is known; it was never issued, or its history is pruned: {unknown.hex}",
         ]
     )
 
@@ -95,7 +95,7 @@ def test_a_call_is_moved_by_a_length_of_time_or_to_a_date(act, toa_clock):
     assert 'name="interval"' in asked.content.decode()
     assert "Date and time in the zone UTC." in asked.content.decode()
     _, told = act(Delay, "move", row.pk, answered="1", interval="2h30m")
-    assert told == [f"{row}: moved"]
+    assert told == [f"moved: {row}"]
     row.refresh_from_db()
     assert to_moment(row.due_at) == toa_clock.now + 2 * HOUR + HOUR // 2
     act(Delay, "move", row.pk, answered="1", at_0="2026-03-01", at_1="08:15:00")
@@ -141,7 +141,7 @@ def test_a_moment_that_the_clocks_pass_over_is_refused(act, settings, toa_clock)
 def test_a_call_is_made_now_without_a_question(choose, toa_clock):
     row = rows.delay(toa_clock.now, HOUR)
     response, told = choose(Delay, "fire", row.pk, query={"due": "hour"})
-    assert told == [f"{row}: fired"]
+    assert told == [f"fired: {row}"]
     assert response.url.endswith("?due=hour")
     row.refresh_from_db()
     assert to_moment(row.due_at) == toa_clock.now
@@ -159,26 +159,26 @@ def test_O5_what_comes_again_is_paused_resumed_and_called_by_buttons(model, make
 
     assert offered() == {"pause", "fire"}
     response, told = act(model, "pause", row.pk, page="1")
-    assert (response.url, told) == (page, [f"{row}: paused"])
+    assert (response.url, told) == (page, [f"paused: {row}"])
     assert offered() == {"resume", "fire"}
-    assert act(model, "pause", row.pk)[1][-1:] == [f"{row}: already paused"]
+    assert act(model, "pause", row.pk)[1][-1:] == [f"already paused: {row}"]
     assert "by root" in root.get(address(model)).content.decode()
-    assert act(model, "resume", row.pk)[1][-1:] == [f"{row}: resumed"]
-    assert act(model, "resume", row.pk)[1][-1:] == [f"{row}: not paused"]
-    assert act(model, "fire", row.pk)[1][-1:] == [f"{row}: fired"]
+    assert act(model, "resume", row.pk)[1][-1:] == [f"resumed: {row}"]
+    assert act(model, "resume", row.pk)[1][-1:] == [f"not paused: {row}"]
+    assert act(model, "fire", row.pk)[1][-1:] == [f"fired: {row}"]
     again = {Pulse: "already asked for", Schedule: "being made"}[model]
-    assert act(model, "fire", row.pk)[1][-1:] == [f"{row}: {again}"]
-    assert act(model, "fire", uuid4())[1][-1].endswith(": not there any more")
+    assert act(model, "fire", row.pk)[1][-1:] == [f"{again}: {row}"]
+    assert act(model, "fire", uuid4())[1][-1].startswith("not there any more: ")
 
 
 def test_a_failure_is_retried_or_discarded_once(act, toa_clock):
     first, second = (rows.failure(toa_clock.now, source="delay", endpoint="store.orders.cancel") for _ in range(2))
-    assert act(Failure, "retry", first.pk)[1] == [f"{first}: tried again"]
+    assert act(Failure, "retry", first.pk)[1] == [f"tried again: {first}"]
     assert Delay.objects.get().pk == first.call
     assert "somebody decided it already" in act(Failure, "retry", first.pk)[1][-1]
     asked, _ = act(Failure, "discard", second.pk)
     assert "What is parked behind them goes on" in asked.content.decode()
-    assert act(Failure, "discard", second.pk, answered="1")[1][-1:] == [f"{second}: discarded"]
+    assert act(Failure, "discard", second.pk, answered="1")[1][-1:] == [f"discarded: {second}"]
     assert not Failure.objects.exists()
     assert History.objects.get(call=second.call).code == "discarded, by root"
 
@@ -191,7 +191,7 @@ def test_a_settled_event_is_sent_again_and_other_calls_are_not(root, act, addres
     assert "/act/replay/" not in root.get(address(History, other)).content.decode()
     [told] = act(History, "replay", event.pk, answered="1")[1]
     sent = Delay.objects.get()
-    assert told == f"{event}: sent again as {sent.pk.hex}"
+    assert told == f"sent again as {sent.pk.hex}: {event}"
     assert sent.cause["replayed_by"] == "root"
     assert "no event arrived" in act(History, "replay", other.pk, answered="1")[1][-1]
 
@@ -206,7 +206,7 @@ def test_what_breaks_for_one_row_keeps_no_other_from_its_turn(act, toa_clock, mo
 
     monkeypatch.setattr(DelayAdmin, "acts", (replace(decisions.CANCEL, run=cancel),))
     _, told = act(Delay, "cancel", row.pk, broken.pk, answered="1")
-    assert told == [f"{broken}: not done: an error, which is in the log", f"{row}: cancelled"]
+    assert told == [f"not done: an error, which is in the log: {broken}", f"cancelled: {row}"]
     assert "a bug" in caplog.text
 
 
@@ -265,4 +265,4 @@ def test_the_log_of_toa_names_the_person_too(act, toa_clock, caplog):
 def test_labels_of_rows_are_text_in_what_is_told(act, toa_clock):
     row = rows.delay(toa_clock.now, HOUR, endpoint="<b>x</b>")
     [told] = act(Delay, "cancel", row.pk, answered="1")[1]
-    assert told.startswith("&lt;b&gt;x")
+    assert told.startswith("cancelled: &lt;b&gt;x")

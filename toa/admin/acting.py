@@ -143,6 +143,6 @@ def report(request: HttpRequest, told: Sequence[Told]) -> None:
 
 def _message(answer: str, labels: Sequence[str]) -> SafeString:
     if len(labels) == 1:
-        return format_html("{}: {}", labels[0], answer)
+        return format_html("{}: {}", answer, labels[0])
     each = format_html_join("", "<br>{}", ((one,) for one in labels))
     return format_html("{} × {}:{}", len(labels), answer, each)
