@@ -55,13 +55,15 @@ def _bar(bar: Bar, left: float, place: float, most: int) -> SafeString:
         # What is there can be seen, however little it is beside the greatest.
         size = max(2.0, number * height / most)
         bottom -= size
-        parts.append((_percent(left + place * GAP / 2), bottom, _percent(place * (1 - GAP)), size, kind))
-    rects = format_html_join("", '<rect x="{}" y="{:.1f}" width="{}" height="{:.1f}" class="toa-{}"/>', parts)
+        parts.append(
+            (_percent(left + place * GAP / 2), f"{bottom:.1f}", _percent(place * (1 - GAP)), f"{size:.1f}", kind)
+        )
+    rects = format_html_join("", '<rect x="{}" y="{}" width="{}" height="{}" class="toa-{}"/>', parts)
     text = format_html(
         '<text x="{}" y="{}">{}</text>', _percent(left + place / 2), HEIGHT - 6, bar.label
     ) if bar.label else ""  # fmt: skip
     above = format_html(
-        '<text x="{}" y="{:.1f}" class="toa-more">+</text>', _percent(left + place / 2), max(12.0, bottom - 4)
+        '<text x="{}" y="{}">+</text>', _percent(left + place / 2), f"{max(12.0, bottom - 4):.1f}"
     ) if bar.more else ""  # fmt: skip
     return format_html("<g><title>{}</title>{}{}{}</g>", bar.title, rects, above, text)
 

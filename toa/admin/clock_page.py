@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -17,6 +17,7 @@ from django.utils.text import Truncator
 from toa.admin import cells, charts
 from toa.admin.pages import PageAdmin, entry
 from toa.admin.relative import relative, span
+from toa.cadence.reports.backlog import Count
 from toa.cadence.reports.coming import CEILING, SOURCES, Coming, Hour, coming
 from toa.cadence.reports.health import judge
 from toa.cadence.reports.lateness import LINES, Lateness, lately
@@ -37,8 +38,11 @@ PLURALS = {
     "delay": "delays",
     "delivery": "deliveries",
     "pulse": "pulses",
+    "run": "runs",
     "schedule": "schedules",
 }
+DRAWN = tuple(kind for kind in SOURCES if kind != "pulse")
+"""Kinds that the chart shows: pulses come at the same rate in every hour, and would stand before all else."""
 _QUOTED = re.compile("`([^`]*)`")
 
 Clock = entry("Clock", "clock", "clock")
@@ -73,8 +77,10 @@ class ClockAdmin(PageAdmin):
             "next": None if status.next is None else relative(status.next, status.now, "late"),
             "chart": _chart(ahead),
             "kinds": [(kind, PLURALS[kind]) for kind in SOURCES],
+            "drawn": [(kind, PLURALS[kind]) for kind in DRAWN],
             "hours": [_row(hour) for hour in ahead.hours if hour.counts],
-            "total": str(ahead.total),
+            "total": str(_sum(ahead, DRAWN)),
+            "pulses": str(_sum(ahead, ("pulse",))),
             "ceiling": f"{CEILING:,}",
             "failures": self._failures(request, status) if request.user.has_perm("toa.view_failure") else None,
             "failed": str(status.failures),
@@ -99,13 +105,17 @@ def _chart(ahead: Coming) -> SafeString:
         charts.Bar(
             label="" if number % LABELLED else _local(hour.begins).strftime("%H:%M"),
             title=f"{_span(hour)}: {_said(hour)}",
-            parts=[(kind, hour.counts[kind].number) for kind in SOURCES if kind in hour.counts],
-            more=hour.total.more,
+            parts=[(kind, hour.counts[kind].number) for kind in DRAWN if kind in hour.counts],
+            more=any(hour.counts[kind].more for kind in DRAWN if kind in hour.counts),
         )
         for number, hour in enumerate(ahead.hours)
     ]
-    label = f"What comes due in the next 24 hours, hour by hour: {ahead.total} in all. The table below has the numbers."
+    label = f"What comes due in the next 24 hours, hour by hour: {_sum(ahead, DRAWN)} in all. A table has the numbers."
     return charts.bars(drawn, label=label)
+
+
+def _sum(ahead: Coming, kinds: Sequence[str]) -> Count:
+    return sum((hour.counts.get(kind, Count(0)) for hour in ahead.hours for kind in kinds), Count(0))
 
 
 def _row(hour: Hour) -> dict[str, Any]:
@@ -138,7 +148,7 @@ def _source(source: SourceStatus, now: int, made: Lateness | None) -> dict[str, 
     calls = source.calls
     return {
         "kind": source.name,
-        "name": PLURALS.get(source.name, source.name),
+        "name": PLURALS.get(source.name, f"{source.name}s"),
         "waiting": calls and str(calls.waiting),
         "late": None if source.late is None else span(max(0, now - source.late)),
         "running": calls and str(calls.running),

@@ -61,7 +61,7 @@ def grouped(spec: ComponentSpec, model: type[Model]) -> list[tuple[str | None, d
     beside = [field.name for field in model._meta.concrete_fields if field.name not in known]
     return [
         (None, {"fields": [shown(one) for one in own] + beside}),
-        ("Record", {"fields": [shown(one) for one in record]}),
+        ("Record", {"fields": [shown(one) for one in record], "classes": ["collapse"]}),
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from toa.cadence.explaining.facts import SHOWN, Facts
+from toa.cadence.explaining.facts import SHOWN, Facts, Line
 from toa.cadence.explaining.gathering import called_by
 from toa.core.clock import to_moment
 from toa.core.deadlines import CLOSED, DISCARDED, FAILED
@@ -60,24 +60,11 @@ def ahead(facts: Facts) -> list[Ahead]:
 def behind(facts: Facts) -> list[Behind]:
     """The latest commits of the object and the calls that concerned it; one query."""
     rows = Revision.objects.using(settings.alias()).filter(component=facts.component, entity=facts.id)
-    commits = [_commit(row) for row in rows.order_by("-version")[:SHOWN]]
-    made = {(one.endpoint, one.at) for one in commits}
-    lines = (
-        Behind(
-            at=one.at,
-            endpoint=one.endpoint,
-            version=None,
-            by=f"a {one.source}{f' of {one.by}' if one.by else ''}",
-            outcome=f"{one.outcome}: {one.code}" if one.code else one.outcome,
-            changes={},
-            reached="",
-            outside=False,
-            call=one.call,
-        )
-        for one in facts.lines
-        # The commit of a call that was made says the same, and what it changed.
-        if one.outcome != "made" or (one.endpoint, one.at) not in made
-    )
+    found = list(rows.order_by("-version")[:SHOWN])
+    # The commit of a stored call says what its line in the history says, and what it changed.
+    told = {(row.cause or {}).get("call") for row in found}
+    commits = [_commit(row) for row in found]
+    lines = [_line(one) for one in facts.lines if one.outcome != "made" or one.call not in told]
     return sorted([*commits, *lines], key=lambda one: (one.at, one.version or 0), reverse=True)[:SHOWN]
 
 
@@ -92,6 +79,20 @@ def _commit(row: Revision) -> Behind:
         reached=row.reached,
         outside=row.outside,
         call="",
+    )
+
+
+def _line(line: Line) -> Behind:
+    return Behind(
+        at=line.at,
+        endpoint=line.endpoint,
+        version=None,
+        by=f"a {line.source}{f' of {line.by}' if line.by else ''}",
+        outcome=f"{line.outcome}: {line.code}" if line.code else line.outcome,
+        changes={},
+        reached="",
+        outside=False,
+        call=line.call,
     )
 
 
@@ -142,7 +143,7 @@ def _rhythms(facts: Facts) -> Iterator[Ahead]:
             continue
         if not facts.found or facts.deleted is not None:
             continue
-        notes = [] if one.declared else ["selects in its own code"]
+        notes = [] if one.declared else ["may call it: selects in its own code"]
         if one.paused is not None:
             notes.append(f"paused by {one.paused_by}" if one.paused_by else "paused")
         yield Ahead(

@@ -19,8 +19,9 @@ from toa.cadence.reports.backlog import Count
 from toa.cadence.schedules.calendars import recurrence_of
 from toa.core.clock import to_datetime
 from toa.core.duration import HOUR_MS
-from toa.core.specs import PulseScope
+from toa.core.specs import OperationType, PulseScope
 from toa.exceptions import InvalidSchedule, InvalidZone
+from toa.manifests import registry
 from toa.models import Pulse, Schedule
 from toa.runtime import clock, settings
 from toa.runtime.bindings import Component
@@ -30,7 +31,8 @@ CEILING = 2_000
 """Where counting ends, in one hour of one kind and component."""
 MOST = 200
 """Pulses, and schedules, that are looked at."""
-SOURCES = ("deadline", "delay", "delivery", "schedule", "pulse")
+SOURCES = ("deadline", "delay", "delivery", "schedule", "run", "pulse")
+"""A run comes due when the wait of its workflow ends."""
 
 # Each hour is a range of an index, read to its end or up to the ceiling.
 _HOURLY = """
@@ -38,6 +40,7 @@ SELECT h.hour - 1, (SELECT count(*) FROM (SELECT 1 FROM {rows}
                       WHERE {condition} AND {moment} >= h.begins AND {moment} < h.ends LIMIT {most}) AS counted)
   FROM unnest(%s::timestamptz[], %s::timestamptz[]) WITH ORDINALITY AS h(begins, ends, hour)
 """
+_RUNS = "unnest(%s::text[]) AS e(endpoint), toa_run c"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +52,6 @@ class Hour:
     counts: dict[str, Count]
     """By source; one that has nothing in that hour is left out."""
 
-    @property
-    def total(self) -> Count:
-        return sum(self.counts.values(), Count(0))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coming:
@@ -60,10 +59,6 @@ class Coming:
 
     now: int
     hours: tuple[Hour, ...]
-
-    @property
-    def total(self) -> Count:
-        return sum((hour.total for hour in self.hours), Count(0))
 
 
 def coming() -> Coming:
@@ -97,6 +92,7 @@ def _counted(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, list[Count
             yield "deadline", _deadlines(component, spans)
     for source in ("delay", "delivery"):
         yield source, _hourly(spans, f"toa_{source} c", "c.wake_at IS NOT NULL", "c.due_at")
+    yield "run", _hourly(spans, _RUNS, "c.endpoint = e.endpoint", "c.wake_at", [_workflows()])
     rows = settings.alias()
     resting = {"paused_at": None, "retired_at": None}
     for pulse in Pulse.objects.using(rows).filter(**resting, scope=PulseScope.GROUP)[:MOST]:
@@ -110,10 +106,23 @@ def _deadlines(component: Component, spans: Sequence[tuple[int, int]]) -> list[C
     return _hourly(spans, f"{table_of(component)} c", condition, moment)
 
 
-def _hourly(spans: Sequence[tuple[int, int]], rows: str, condition: str, moment: str) -> list[Count]:
+def _workflows() -> list[str]:
+    return [
+        spec.endpoint(name)
+        for spec in registry.all().values()
+        for name, operation in spec.operations.items()
+        if operation.type is OperationType.WORKFLOW
+    ]
+
+
+def _hourly(
+    spans: Sequence[tuple[int, int]], rows: str, condition: str, moment: str, given: Sequence[Any] = ()
+) -> list[Count]:
+    """The rows of a FROM clause by the hour of a moment of theirs; `given` are the parameters of the clause."""
     sql = _HOURLY.format(rows=rows, condition=condition, moment=moment, most=CEILING + 1)
     with connections[settings.alias()].cursor() as cursor:
-        cursor.execute(sql, [[to_datetime(begins) for begins, _ in spans], [to_datetime(ends) for _, ends in spans]])
+        begins, ends = zip(*((to_datetime(begin), to_datetime(end)) for begin, end in spans), strict=True)
+        cursor.execute(sql, [*given, list(begins), list(ends)])
         found: dict[int, int] = dict(cursor.fetchall())
     return [Count(min(found[hour], CEILING), found[hour] > CEILING) for hour in range(len(spans))]
 
