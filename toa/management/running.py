@@ -6,7 +6,6 @@ import logging
 import queue
 import signal
 import threading
-from types import FrameType
 
 from django.db import Error, close_old_connections, connections
 
@@ -76,11 +75,12 @@ class Runner:
         self._over = threading.Event()
 
     def run(self) -> None:
-        """Work until SIGINT or SIGTERM; what runs then finishes."""
+        """Work until `stop`, or in a process's main thread until SIGINT or SIGTERM; what runs then finishes."""
         serve()
         replica.start()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._stop)
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: self.stop())
         try:
             while not self._over.is_set():
                 self._listener.wait(self._look())
@@ -112,5 +112,6 @@ class Runner:
             connections.close_all()
             return BACKSTOP_MS / 1000
 
-    def _stop(self, number: int, frame: FrameType | None) -> None:
+    def stop(self) -> None:
+        """End the loop, a second from now at the latest. From any thread."""
         self._over.set()
