@@ -25,7 +25,6 @@ from toa.manifests.patterns import matcher
 from toa.manifests.pointers import canonical
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_VALUES = ("enum", "const")
 _OURS = ("digits", "places", "default")
 
 

@@ -23,8 +23,10 @@ class Command(BaseCommand):
             verb.arguments(chosen.add_parser(name, help=verb.HELP, description=verb.HELP))
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        # What writes or reads the source must work while the checks fail: it is what mends them.
-        self.requires_system_checks = "__all__" if verbs.is_checked(verbs.verb(options["verb"])) else []
+        # What writes or reads the source must work while the checks fail: it is what mends them. What watches the
+        # source checks it at each change.
+        checked = verbs.is_checked(verbs.verb(options["verb"])) and not options.get("reload")
+        self.requires_system_checks = "__all__" if checked else []
         return super().execute(*args, **options)
 
     def handle(self, *args: Any, verb: str, **options: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toa.management.console import Console
+from toa.management.reloaded import run_reloaded
 from toa.management.running import Runner
 from toa.management.verbs import DONE
 
@@ -15,8 +16,12 @@ HELP = "Do the work of beat and workers in this process, without a broker, until
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=4, help="how many effects run side by side (default 4)")
+    parser.add_argument("--reload", action="store_true", help="start anew when manifests or code change (development)")
 
 
 def run(options: Mapping[str, Any], console: Console) -> int:
-    Runner(options["threads"]).run()
+    if options["reload"]:
+        run_reloaded(options["threads"])
+    else:
+        Runner(options["threads"]).run()
     return DONE
