@@ -1,0 +1,61 @@
+"""The lists of the shop's objects open with no row, one and many, at the same number of queries."""
+
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+from django.contrib import admin
+from django.db import connection, models
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from toa.core.clock import to_datetime
+from toa.models import Entity
+
+pytestmark = pytest.mark.django_db
+
+MANY = 130
+SHOWN = [model for model in admin.site._registry if issubclass(model, Entity)]
+
+
+def value(field, number, now):
+    """Something that fits a column, another one for each row where the column may have to be unique."""
+    if field.choices:
+        return field.choices[0][0]
+    kinds = {
+        models.DateTimeField: to_datetime(now),
+        models.UUIDField: uuid4(),
+        models.JSONField: {},
+        models.DecimalField: Decimal(1),
+        models.BooleanField: True,
+        models.IntegerField: number,
+        models.FloatField: 1.0,
+    }
+    return next((one for kind, one in kinds.items() if isinstance(field, kind)), f"x{number}")
+
+
+def fill(model, count, now):
+    model.objects.all().delete()
+    fields = [field for field in model._meta.fields if not field.null]
+    model.objects.bulk_create(
+        model(**{field.attname: value(field, number, now) for field in fields}) for number in range(count)
+    )
+
+
+@pytest.mark.parametrize("model", SHOWN, ids=lambda model: model._meta.label)
+def test_a_list_of_objects_costs_the_same_with_no_row_one_and_many(model, root, toa_clock):
+    address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    counts = {}
+    for number in (0, 1, MANY):
+        fill(model, number, toa_clock.now)
+        with CaptureQueriesContext(connection) as queries:
+            response = root.get(address)
+        assert response.status_code == 200
+        assert len(response.context["cl"].result_list) == min(number, 100)
+        counts[number] = len(queries)
+    assert counts[0] == counts[1] == counts[MANY]
+    assert not any("COUNT(" in one["sql"] for one in queries.captured_queries)
+    following = root.get(address + response.context["cl"].next)
+    assert len(following.context["cl"].result_list) == MANY - 100
+    assert "Next ›" in response.content.decode()
+    assert "‹ Previous" in following.content.decode()
