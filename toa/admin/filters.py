@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +13,8 @@ from django.http import HttpRequest
 
 from toa.admin.listing import now_expression
 from toa.cadence.calls.due import known_endpoints
+from toa.core.deadlines import CLOSED, DISCARDED, DRAINING, FAILED
+from toa.core.specs import EntitySpec
 from toa.manifests import registry
 from toa.models import Component, Outcome
 from toa.runtime import settings
@@ -168,3 +170,38 @@ class OutcomeFilter(KnownFilter):
 
     def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
         return queryset.filter(outcome=value)
+
+
+class InstanceFilter(admin.ChoicesFieldListFilter):
+    """By STATE of the instances of a component with deadlines: by the states there are, which nobody has to look up."""
+
+    states = ((None, "Running"), *((state, state.capitalize()) for state in (FAILED, DRAINING, DISCARDED, CLOSED)))
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        exact, null = self.lookup_kwarg, self.lookup_kwarg_isnull
+        yield {
+            "selected": self.lookup_val is None and self.lookup_val_isnull is None,
+            "query_string": changelist.get_query_string(remove=[exact, null]),
+            "display": "All",
+        }
+        for state, words in self.states:
+            asked = {null: "True"} if state is None else {exact: state}
+            yield {
+                "selected": bool(self.lookup_val_isnull) if state is None else state in (self.lookup_val or ()),
+                "query_string": changelist.get_query_string(asked, [null if state else exact]),
+                "display": words,
+            }
+
+
+def _is_state(field: Any) -> bool:
+    spec = getattr(field.model, "component", None)
+    return spec is not None and spec.entity is not None and field.name == _state_field(spec.entity)
+
+
+def _state_field(entity: EntitySpec) -> str | None:
+    state = entity.system.get("STATE")
+    return None if state is None else state.field
+
+
+# Django would list the values that there are, which reads the whole table at each look.
+admin.FieldListFilter.register(_is_state, InstanceFilter, take_priority=True)
