@@ -90,6 +90,7 @@ def test_a_run_that_will_not_end_is_ended_after_a_minute(voyages):
 
     run = voyages.run(stubborn)
     actions.cancel(UUID(run))
+    voyages.clock.run_until_idle()
     voyages.after("59s")
     assert Run.objects.exists()
     voyages.after("1s")

@@ -34,7 +34,9 @@ from toa.workflow.entries import MOST_STEPS, Answer, Entry, Journal
 from toa.workflow.frames import Deadline, Expired, Frame, Progress, Retry, Watch
 
 CLEANUP_MS = 60_000
-"""How long a run whose end was asked for may take to end."""
+"""How long a function that was told of its end may wait for anything."""
+MOST_TIDIED = 100
+"""How many steps it may still make."""
 MOST_REFUSED = 100
 """How often a function may go on after it was refused something, before that is its end."""
 
@@ -114,6 +116,10 @@ class Machine:
         self._thrown: list[tuple[BaseException, int]] = []
         self._made = 0
         self._refused = 0
+        self._told_at: int | None = None
+        """When the function was told of its end."""
+        self._tidied = 0
+        """Steps that it made since then."""
 
     # -- what the function's context is made of -------------------------------------------------------------
 
@@ -247,13 +253,9 @@ class Machine:
                 step=None,
             )
         now = self.now()
-        if self._memory.cancel_at is not None:
-            if not self.cancelling:
-                self._stop(asked, Answer.CANCELLED, None)
-                return None
-            if now >= self._memory.cancel_at + CLEANUP_MS:
-                self.close()
-                return Ended(reply=None, cancelled=True)
+        if self._memory.cancel_at is not None and not self.cancelling:
+            self._stop(asked, Answer.CANCELLED, None)
+            return None
         try:
             moment = self._moment(asked, waits, now)
         except InvalidMoment as error:
@@ -262,7 +264,14 @@ class Machine:
         if over is not None:
             self._stop(asked, Answer.EXPIRED, over.place)
             return None
-        return self._do(asked, moment, waits, now)
+        pause = self._do(asked, moment, waits, now)
+        if self._told_at is not None and (
+            self._tidied > MOST_TIDIED or (isinstance(pause, Wait) and now >= self._told_at + CLEANUP_MS)
+        ):
+            self.withdrawn = self.withdrawn or bool(waits and waits.get("call"))
+            self.close()
+            return Ended(reply=None, cancelled=True)
+        return pause
 
     def _knows(self, asked: Asking) -> bool:
         """Whether the journal has the step, which is answered then."""
@@ -314,8 +323,9 @@ class Machine:
         place = self.progress.position
         self.progress.position += 1
         self._last = max(self._last, entry.at)
+        self._tidied += self.cancelling
         if entry.outcome is Answer.CANCELLED:
-            self.cancelling = True
+            self.cancelling, self._told_at = True, entry.at
             self._answer(error=Cancelled())
             return
         if entry.outcome is Answer.EXPIRED:
@@ -419,8 +429,8 @@ class Machine:
         moments = [moment] if moment is not None else []
         if (deadline := self._deadline()) is not None:
             moments.append(deadline.until)
-        if self.cancelling and self._memory.cancel_at is not None:
-            moments.append(self._memory.cancel_at + CLEANUP_MS)
+        if self._told_at is not None:
+            moments.append(self._told_at + CLEANUP_MS)
         return min(moments, default=None)
 
     # -- names and places -----------------------------------------------------------------------------------
