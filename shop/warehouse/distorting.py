@@ -12,7 +12,7 @@ from shop.warehouse.faults import Fault
 
 HUGE = 200_000_000
 """Bytes of a document that is far too large."""
-UNPACKED = 20_000_000
+UNPACKED = 8_000_000
 """Bytes of a compressed document when it is unpacked."""
 ELSEWHERE = "/elsewhere"
 """Where a redirect leads: whoever comes there is counted."""

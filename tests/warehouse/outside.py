@@ -14,15 +14,19 @@ from shop.warehouse.server import Warehouse, serving
 from toa.runtime import bindings
 
 TOKEN = "s3cret-of-the-warehouse"
-QUICK = {"connect": "500ms", "read": "150ms", "whole": "300ms"}
-"""Waits that are long for a machine and short for a test."""
+PATIENT = {"connect": "10s", "read": "10s", "whole": "20s"}
+"""Waits that no machine needs."""
+QUICK = {"connect": "1s", "read": "700ms", "whole": "1s"}
+"""Waits for an outside that hangs."""
 
 
 @contextmanager
-def outside(warehouse: Warehouse | None = None, *, token: str = TOKEN, **stock: Any) -> Iterator[Warehouse]:
+def outside(
+    warehouse: Warehouse | None = None, *, token: str = TOKEN, waits: dict[str, str] = PATIENT, **stock: Any
+) -> Iterator[Warehouse]:
     """A warehouse that answers while this lasts. `stock` is configuration of `fulfilment.stock`."""
     with serving(warehouse or Warehouse(token=TOKEN)) as running:
-        reached = {"address": running.address, "token": token, **QUICK}
+        reached = {"address": running.address, "token": token, **waits}
         with configured(reached, stock):
             yield running
 

@@ -11,7 +11,7 @@ import toa
 from shop.outside.client import Client, Terms
 from shop.outside.problems import NoAnswer, NotTaken
 from shop.warehouse.server import Warehouse
-from tests.warehouse.outside import QUICK, TOKEN, configured, outside
+from tests.warehouse.outside import PATIENT, TOKEN, configured, outside
 
 STATUS, PICK, INVENTORY = (f"fulfilment.warehouse.{name}" for name in ("status", "pick", "inventory"))
 ORDER = "0190aa00/weird order"
@@ -97,7 +97,7 @@ def test_a_wrong_token_is_no_matter_of_trying_again(db):
 def test_a_warehouse_that_is_not_there_is_named_as_such(db):
     gone = Warehouse(token=TOKEN)
     gone.server_close()
-    nobody = configured({"address": gone.address, "token": TOKEN, **QUICK}, {})
+    nobody = configured({"address": gone.address, "token": TOKEN, **PATIENT}, {})
     with nobody, pytest.raises(NoAnswer, match=r"GET /orders/\S+/status: no connection: .*refused"):
         toa.call(STATUS, {"order": ORDER})
 

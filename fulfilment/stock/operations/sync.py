@@ -1,5 +1,4 @@
 import time
-from collections import Counter
 from typing import Any
 
 from django.db.models import Q
@@ -9,12 +8,15 @@ from fulfilment.stock.types import EffectContext, SyncInput
 from toa import Error, NotFound, PreconditionFailed
 from toa.core.duration import SECOND_MS, parse_duration
 from toa.exceptions import LeaseLost
+from toa.typing import Query
 
 ROUND = {"id": "fulfilment.stock.sync"}
 """How far the round over the shelves has come."""
+ERRORS = 5
+"""So many are told in the reply; the log has all."""
 
 
-def effect(input: SyncInput, context: EffectContext) -> dict[str, int] | Error:
+def effect(input: SyncInput, context: EffectContext) -> dict[str, Any] | Error:
     """Set the figures right that differ from the warehouse's shelves, page by page from where the last call ended.
 
     `available` becomes the shelf's figure less what is kept for orders; see `fulfilment.stock.reconciling`. What
@@ -24,22 +26,24 @@ def effect(input: SyncInput, context: EffectContext) -> dict[str, int] | Error:
     `refused` changed meanwhile, `failed` could not be set, `passed` are within the grace.
     """
     give_up = time.monotonic() + parse_duration(context.configuration.budget) / SECOND_MS
-    counts = Counter(made=0, refused=0, failed=0, passed=0)
+    counts: dict[str, Any] = {"made": 0, "refused": 0, "failed": 0, "passed": 0, "errors": []}
     place: str | None = context.remote.fulfilment.rounds.observe(query=ROUND).after
     while place is not None:
         found = _page(place, context)
         if isinstance(found, Error):
             return found
+        for product in found.doubtful:
+            _failed(product, "the warehouse tells two figures", counts, context)
         for correction in found.corrections:
-            counts[_set(correction, context)] += 1
+            _set(correction, counts, context)
         counts["passed"] += len(found.fresh)
-        counts["failed"] += len(found.doubtful)
-        _tell(found, context)
+        if found.short:
+            context.logger.warning("more is kept for orders than there is of %s", ", ".join(found.short[:5]))
         place = found.reached
         context.remote.fulfilment.rounds.assign(_reached(place, context), ROUND)
         if time.monotonic() > give_up:
             break
-    return dict(counts)
+    return counts
 
 
 def _page(after: str, context: EffectContext) -> Comparison | Error:
@@ -61,29 +65,28 @@ def _page(after: str, context: EffectContext) -> Comparison | Error:
     return compare(page["items"], page["next"], copies, full=len(copies) == limit, quiet_since=quiet_since)
 
 
-def _set(correction: Correction, context: EffectContext) -> str:
-    """Set one figure; returns what became of it. One that cannot be set does not keep the others waiting."""
+def _set(correction: Correction, counts: dict[str, Any], context: EffectContext) -> None:
+    """Set one figure. One that cannot be set does not keep the others waiting."""
+    query: Query = {"id": correction.product, "version": correction.version}
     try:
-        context.local.assign(
-            {"available": correction.available}, {"id": correction.product, "version": correction.version}
-        )
+        context.local.assign({"available": correction.available}, query)
     except (PreconditionFailed, NotFound):
         # Something happened to it since the warehouse was asked: the next round sees what came of it.
-        return "refused"
+        counts["refused"] += 1
     except LeaseLost:
         # Another process goes on from here.
         raise
-    except Exception:
-        context.logger.exception("the figure of %r could not be set", correction.product)
-        return "failed"
-    return "made"
+    except Exception as error:
+        _failed(correction.product, f"{type(error).__name__}: {error}", counts, context)
+    else:
+        counts["made"] += 1
 
 
-def _tell(found: Comparison, context: EffectContext) -> None:
-    if found.doubtful:
-        context.logger.warning("the warehouse has two figures of %s: neither is taken", ", ".join(found.doubtful[:5]))
-    if found.short:
-        context.logger.warning("more is kept for orders than there is of %s", ", ".join(found.short[:5]))
+def _failed(product: str, why: str, counts: dict[str, Any], context: EffectContext) -> None:
+    context.logger.warning("the figure of %r was not set: %s", product, why)
+    counts["failed"] += 1
+    if len(counts["errors"]) < ERRORS:
+        counts["errors"].append(f"{product}: {why}")
 
 
 def _reached(place: str | None, context: EffectContext) -> dict[str, Any]:
