@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from typing import Any
 
 from celery import shared_task
@@ -19,14 +20,15 @@ from django.db import connections
 from toa.cadence import sources
 from toa.cadence.calls import suspects
 from toa.cadence.passes import perform, run_pass
-from toa.cadence.processes import Heartbeat, stands_down
+from toa.cadence.processes import Heartbeat, capacity, stands_down
 from toa.cadence.pulses import replica
 from toa.cadence.serving import serve
 from toa.cadence.sessions import prepare_session
-from toa.cadence.source import Hint
+from toa.cadence.source import BACKSTOP_MS, Hint
 from toa.cadence.tick import TICK, TICK_EXPIRES_S
 from toa.cadence.upkeep import Upkeep
 from toa.exceptions import InvalidConfiguration
+from toa.runtime import clock
 from toa.runtime.configuration import check_all
 
 logger = logging.getLogger("toa.tasks")
@@ -36,10 +38,24 @@ CALLS_QUEUE = "toa.calls"
 
 
 class _Broker:
-    """Sends hints and ticks as messages; a broker that is away costs punctuality only."""
+    """Sends hints and ticks as messages; a broker that is away costs punctuality only.
+
+    One endpoint gets as many hints from one pass as all workers together can run calls: each that ends looks for the
+    next one by itself, and a backlog would else fill the queue with word of what somebody else has made long since.
+    """
+
+    def __init__(self) -> None:
+        self._sent: Counter[Hint] = Counter()
+        self._most: int | None = None
 
     def hint(self, hint: Hint) -> None:
-        self._send(call, hint.source, hint.endpoint)
+        if self._sent[hint]:
+            if self._most is None:
+                self._most = max(capacity(), 1)
+            if self._sent[hint] >= self._most:
+                return
+        self._sent[hint] += 1
+        self._send(call, hint.source, hint.endpoint, clock.clock().now())
 
     def more(self) -> None:
         self._send(tick)
@@ -74,9 +90,13 @@ def tick(since: int | None = None) -> None:
 
 
 @shared_task(name="toa.call", acks_late=True, ignore_result=True)
-def call(source: str, endpoint: str) -> None:
-    """Claim the oldest waiting call of an endpoint and run it under a lease; ask for the next where one waits."""
-    if stands_down():
+def call(source: str, endpoint: str, sent: int | None = None) -> None:
+    """Claim the oldest waiting call of an endpoint and run it under a lease; ask for the next where one waits.
+
+    `sent` is when the hint was given, epoch ms. One that waited for longer than a second is let go, at no cost: by
+    then another one was sent, and calls of other endpoints wait behind it.
+    """
+    if stands_down() or (sent is not None and clock.clock().now() - sent > BACKSTOP_MS):
         return
     prepare_session()
     hint = Hint(source, endpoint)

@@ -129,14 +129,19 @@ def most_at_once() -> int:
     An endpoint whose calls hang therefore leaves room for the others. Where no worker is known, as in tests, one
     process runs them one after another anyway.
     """
+    known = capacity()
+    return max(1, known // 2) if known else UNKNOWN_CAPACITY
+
+
+def capacity() -> int:
+    """How many leased calls all workers that are alive can run side by side; 0 where none is known."""
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(
             "SELECT coalesce(sum(capacity), 0) FROM toa_process"
             " WHERE capacity > 0 AND seen_at > statement_timestamp() - %s * interval '1 millisecond'",
             [ALIVE_MS],
         )
-        capacity = int(cursor.fetchone()[0])
-    return max(1, capacity // 2) if capacity else UNKNOWN_CAPACITY
+        return int(cursor.fetchone()[0])
 
 
 def alive(kind: str) -> list[Process]:

@@ -6,19 +6,20 @@ import logging
 import queue
 import signal
 import threading
+import time
 
 from django.db import Error, close_old_connections, connections
 
 from toa.cadence.calls import suspects
 from toa.cadence.listening import Listener
 from toa.cadence.looking import Lookout
-from toa.cadence.pacing import Pacer
+from toa.cadence.pacing import Beat, Pacer
 from toa.cadence.passes import perform, run_pass
 from toa.cadence.processes import Heartbeat, stands_down
 from toa.cadence.pulses import replica
 from toa.cadence.serving import serve
 from toa.cadence.sessions import prepare_session
-from toa.cadence.source import BACKSTOP_MS, TICK_LEAST_MS, Hint
+from toa.cadence.source import BACKSTOP_MS, Hint
 from toa.cadence.sources import lower, source
 from toa.cadence.upkeep import Upkeep
 
@@ -73,6 +74,7 @@ class Runner:
         self._heartbeat = Heartbeat("run", capacity=threads)
         self._upkeep = Upkeep()
         self._over = threading.Event()
+        self._then: frozenset[str] = frozenset()
 
     def run(self) -> None:
         """Work until `stop`, or in a process's main thread until SIGINT or SIGTERM; what runs then finishes."""
@@ -83,7 +85,10 @@ class Runner:
                 signal.signal(number, lambda *_: self.stop())
         try:
             while not self._over.is_set():
-                self._listener.wait(self._look())
+                began = time.monotonic()
+                beat = self._look()
+                woken = self._listener.wait(beat.wait_ms / 1000 - (time.monotonic() - began))
+                self._then = frozenset() if woken else beat.then
         finally:
             replica.stop()
             self._pool.close()
@@ -91,26 +96,39 @@ class Runner:
             self._heartbeat.stop()
             self._listener.close()
 
-    def _look(self) -> float:
+    def _look(self) -> Beat:
+        """Fire what is due; returns for how long to wait, and for what."""
         try:
             prepare_session()
             self._heartbeat.beat()
             if stands_down():
-                return BACKSTOP_MS / 1000
-            beat = self._pacer.look(self._lookout.look())
+                return Beat(False, BACKSTOP_MS)
+            # What comes due now is known: it does not wait for the look that would find it.
+            if self._then and self._fire(self._then):
+                self._pacer.reached()
+            seen = self._lookout.look()
+            beat = self._pacer.look(seen)
             if self._lookout.late is not None:
                 lower(self._lookout.late)
             if not beat.tick:
                 self._upkeep.turn()
-                return beat.wait_ms / 1000
-            while run_pass(self._pool).full and not self._over.is_set():
-                self._heartbeat.beat()
+                return beat
+            self._fire(seen.sources)
             # What came due meanwhile is found by the next look at once; what is held is left to the pacer.
-            return TICK_LEAST_MS / 1000
+            return Beat(False, 0)
         except Error as error:
             logger.warning("the database cannot be reached: %s", error, extra={"action": "database_lost"})
             connections.close_all()
-            return BACKSTOP_MS / 1000
+            return Beat(False, BACKSTOP_MS)
+
+    def _fire(self, due: frozenset[str]) -> int:
+        settled = 0
+        while True:
+            step = run_pass(self._pool, only=due)
+            settled += step.settled
+            if not step.full or self._over.is_set():
+                return settled
+            self._heartbeat.beat()
 
     def stop(self) -> None:
         """End the loop, a second from now at the latest. From any thread."""
