@@ -59,9 +59,9 @@ MUTANTS = (
     ),
     Mutant(
         name="drift",
-        module="toa/cadence/deadlines/instances.py",
+        module="toa/cadence/deadlines/identity.py",
         sound="base=reached.moment",
-        broken="base=clock.clock().now()",
+        broken='base=__import__("toa.runtime.clock", fromlist=["clock"]).clock().now()',
     ),
 )
 
