@@ -80,13 +80,15 @@ class Ledger:
             self._apply(entry)
 
     def inventory(self, after: str, limit: int) -> dict[str, Any]:
-        """A page of shelves, in the order of their products."""
+        """A page of shelves, in the order of their products, with more about each than a customer may care for."""
         with self._lock:
             self._pick_what_is_due()
             names = self._sorted()
             first = bisect_right(names, after) if after else 0
             page = names[first : first + limit]
-            items = [{"product": name, "available": self._shelves[name]} for name in page]
+            items = [
+                {"product": name, "available": self._shelves[name], "changed": self._changed[name]} for name in page
+            ]
             return {"items": items, "next": page[-1] if first + limit < len(names) else None}
 
     def status(self, order: str) -> dict[str, str]:
