@@ -34,6 +34,7 @@ class Run(LiveCall):
         indexes: ClassVar[list[Any]] = [
             models.Index(fields=["endpoint", "wake_at", "id"], name="toa_run_claim"),
             models.Index(fields=["due_at", "id"], name="toa_run_due"),
+            models.Index(fields=["key"], condition=~models.Q(key=""), name="toa_run_key"),
         ]
         constraints: ClassVar[list[Any]] = [
             readable("due_at", "wake_at", "created_at", "cancel_at", "failed_at", name="toa_run_readable"),

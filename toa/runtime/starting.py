@@ -61,13 +61,15 @@ def begin(
     input: Any,
     key: str | None,
     *,
+    shown: str = "",
     chain: Sequence[str] = (),
     due: int | None = None,
     cause: Any = None,
 ) -> tuple[UUID, bool]:
     """Store a run, in the open transaction where one is; its id, and whether it was not there before.
 
-    `chain` are the endpoints that led here, `due` is the moment it was planned for, epoch ms; null: now.
+    `shown` is kept as its key in place of the key that its id is made from. `chain` are the endpoints that led here,
+    `due` is the moment it was planned for, epoch ms; null: now.
     """
     if operation.spec.type is not OperationType.WORKFLOW:
         raise NotAllowedHere(
@@ -93,7 +95,7 @@ def begin(
         list(chain),
         None if cause is None else dumps(cause),
         moment,
-        key or "",
+        shown or key or "",
     ]
     with transaction.atomic(using=settings.alias()), connections[settings.alias()].cursor() as cursor:
         cursor.execute(_INSERT, row)
@@ -104,6 +106,13 @@ def begin(
         if begun:
             waking.after_commit(moment, moment)
     return identity, begun
+
+
+def is_under_way(key: str) -> bool:
+    """Whether a run of that key is on its way."""
+    with connections[settings.alias()].cursor() as cursor:
+        cursor.execute("SELECT 1 FROM toa_run WHERE key = %s LIMIT 1", [key])
+        return cursor.fetchone() is not None
 
 
 def run_id(endpoint: str, key: str) -> UUID:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError, connections, transaction
 
 from toa.cadence.calls.due import StoredCalls
 from toa.cadence.calls.guarding import FUNCTION_MS, FUNCTIONS_MS
@@ -15,8 +15,11 @@ from toa.cadence.calls.leasing import hint_due
 from toa.cadence.calls.live import Kind, Live
 from toa.cadence.calls.settling import DIED, STRIKES
 from toa.cadence.calls.suspects import Docket, docket
+from toa.cadence.reports.backlog import Backlog, Count, count, of_each
 from toa.cadence.source import Dispatch, Step
 from toa.core.allowance import Allowance, TookTooLong, allowing
+from toa.core.clock import to_moment
+from toa.core.duration import HOUR_MS
 from toa.core.specs import OperationType
 from toa.exceptions import StepFailed
 from toa.manifests import registry
@@ -56,6 +59,22 @@ class Runs(StoredCalls):
 
     def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
         return self.kind.horizon(workflows(), since)
+
+    def backlog(self) -> Backlog:
+        """A run may have begun long ago: it waits since the moment that it could go on."""
+        now = clock.clock().expression()
+        names = workflows()
+        soon = f"c.wake_at > {now} AND c.wake_at <= {now} + interval '{HOUR_MS} milliseconds'"
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(f"SELECT h.due FROM ({self.kind.horizon(names, None)[0]}) AS h", [names])
+            oldest = cursor.fetchone()[0]
+        return Backlog(
+            waiting=count(of_each(self.kind, f"c.wake_at <= {now}"), [names]),
+            oldest=None if oldest is None else to_moment(oldest),
+            running=Count(0),
+            within_hour=count(of_each(self.kind, soon), [names]),
+            parked=count(of_each(self.kind, "c.failed_at IS NOT NULL"), [names]),
+        )
 
     def step(self, limit: int, dispatch: Dispatch) -> Step:
         endpoints = workflows()

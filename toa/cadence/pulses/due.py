@@ -12,12 +12,14 @@ from django.db.models import QuerySet
 from toa.cadence.calls.leases import running
 from toa.cadence.calls.outcomes import sentence
 from toa.cadence.declared import in_force
+from toa.cadence.pulses.beginning import start, waits_for_a_run
 from toa.cadence.pulses.boundaries import begin, cause_of, due_of, grid_of, key_of, lapse, reach, settle, waits
 from toa.cadence.pulses.sweeping import sweep
 from toa.cadence.source import BACKSTOP_MS, Dispatch, Hint, Step
 from toa.core.calling import Call, Lease
 from toa.core.clock import to_datetime
 from toa.core.error import Error
+from toa.core.specs import OperationType
 from toa.exceptions import LeaseLost
 from toa.models import Outcome, Pulse
 from toa.runtime import bindings, clock, settings
@@ -56,7 +58,7 @@ class Pulses:
             for pulse in found:
                 if pulse.token is not None:
                     lapse(pulse, now)
-                if reach(pulse, now):
+                if reach(pulse, now) and not waits_for_a_run(pulse, now):
                     pulse.wake_at = to_datetime(now + BACKSTOP_MS)
                     hints.append(Hint(self.name, pulse.endpoint))
                 pulse.save()
@@ -145,7 +147,10 @@ def _run(operation: Operation, pulse: Pulse, lease: Lease) -> Any:
     )
     if pulse.query is not None:
         return sweep(operation, pulse.query, pulse.input, call)
-    return perform(operation, prepare(operation, grid_of(pulse).input_of(pulse.running)), call)
+    input = grid_of(pulse).input_of(pulse.running)
+    if operation.spec.type is OperationType.WORKFLOW:
+        return start(operation, pulse, input, call)
+    return perform(operation, prepare(operation, input), call)
 
 
 def _made(pulse: Pulse, reply: Any) -> Made:

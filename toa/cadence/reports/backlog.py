@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from django.db import connections
 
@@ -62,6 +62,17 @@ class Backlog:
     """Held back until somebody decides about a failure."""
 
 
+@runtime_checkable
+class Counted(Protocol):
+    """A source that counts what waits in its own way."""
+
+    name: str
+
+    def backlog(self) -> Backlog:
+        """Its calls by what they wait for."""
+        ...
+
+
 def waits(now: str) -> str:
     """Condition as SQL on a row `c`: its moment has come and nobody is making it. `now` is SQL for the moment.
 
@@ -77,18 +88,18 @@ def backlog(kind: Kind, endpoints: Sequence[str]) -> Backlog:
     """Count the calls of these endpoints by what they wait for."""
     now = clock.clock().expression()
     names = list(endpoints)
-    due = _of_each(kind, waits(now))
+    due = of_each(kind, waits(now))
     behind = Count(0)
     if kind.parks:
         behind = count(f"SELECT 1 FROM ({due} LIMIT {CEILING + 1}) AS c WHERE {_BEHIND}", [names])
     return Backlog(
         waiting=_without(count(due, [names]), behind),
         oldest=_oldest(kind, names),
-        running=count(_of_each(kind, f"c.token IS NOT NULL AND c.wake_at > {now}"), [names]),
+        running=count(of_each(kind, f"c.token IS NOT NULL AND c.wake_at > {now}"), [names]),
         within_hour=count(
-            _of_each(kind, f"c.wake_at <= {now} + interval '{HOUR_MS} milliseconds' AND c.due_at > {now}"), [names]
+            of_each(kind, f"c.wake_at <= {now} + interval '{HOUR_MS} milliseconds' AND c.due_at > {now}"), [names]
         ),
-        parked=count(_of_each(kind, "c.wake_at IS NULL"), [names]) + behind,
+        parked=count(of_each(kind, "c.wake_at IS NULL"), [names]) + behind,
     )
 
 
@@ -104,7 +115,7 @@ def _without(every: Count, some: Count) -> Count:
     return Count(max(0, every.number - some.number), every.more)
 
 
-def _of_each(kind: Kind, condition: str) -> str:
+def of_each(kind: Kind, condition: str) -> str:
     """Rows of the endpoints, each endpoint's part found by itself through the claiming index."""
     return (
         f"SELECT one.* FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATERAL (SELECT * FROM {kind.table} c"

@@ -138,7 +138,9 @@ _PLURAL = {
     "delay": "delays",
     "delivery": "deliveries",
     "pulse": "pulses",
+    "run": "runs",
     "schedule": "schedules",
+    "step": "effects of runs",
 }
 
 

@@ -14,7 +14,7 @@ from toa.cadence.calls.orphans import Orphan
 from toa.cadence.deadlines.due import components, unreadable
 from toa.cadence.deadlines.indexed import indexed
 from toa.cadence.processes import alive
-from toa.cadence.reports.backlog import CEILING, Backlog, Count, backlog, count
+from toa.cadence.reports.backlog import CEILING, Backlog, Count, Counted, backlog, count
 from toa.cadence.sources import ORPHANS, SOURCES
 from toa.core.clock import to_moment
 from toa.models import Failure, Process, Pulse, Schedule
@@ -125,6 +125,9 @@ def _source(source: Any) -> SourceStatus:
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(sql, parameters)
         due, _, coming = (None if value is None else to_moment(value) for value in cursor.fetchone())
+    if isinstance(source, Counted):
+        counted = source.backlog()
+        return SourceStatus(name=source.name, late=counted.oldest, next=coming, calls=counted)
     if not isinstance(source, StoredCalls):
         return SourceStatus(name=source.name, late=due, next=coming, calls=None)
     calls = backlog(source.kind, list(chain(*known_endpoints())))
