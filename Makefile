@@ -7,7 +7,7 @@ MANAGE := $(VENV) manage.py
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo run test faults mutants check openapi format servers stop clean
+.PHONY: help venv setup demo run test faults chaos mutants check openapi format servers stop clean
 
 # The first interpreter that runs and is new enough; else any that runs, to which bootstrap.py says what it lacks.
 # Version managers leave programs about that fail when they are run.
@@ -30,6 +30,7 @@ help:
 	@echo "make run       web, workers and beat, with the admin at localhost:8000, until Ctrl-C"
 	@echo "make test      all checks and tests"
 	@echo "make faults    every kind of death at every statement, and real processes killed; QUICK=1 takes a share"
+	@echo "make chaos     2,000 orders against an outside with all faults on, workers killed; SEED=1 ORDERS=2000"
 	@echo "make mutants   bugs planted in a copy of the source, for the tests to find; some minutes"
 	@echo "make bench     speed, beside other schedulers on the same servers; QUICK=1 takes less than five minutes"
 	@echo "make check     style, types, layers, missing migrations, stale types"
@@ -69,6 +70,10 @@ FAULTS := tests/faults tests/cadence/test_poison.py tests/cadence/test_contentio
 # What dies, and what is put right after it, printed as tables; without QUICK=1 in every place, for half an hour.
 faults: setup
 	$(VENV) -m pytest -s --show-capture=no -m "$(if $(QUICK),not slow,slow or not slow)" $(FAULTS)
+
+# Ends by itself, after two minutes where the machine has nothing else to do.
+chaos: setup
+	@$(MANAGE) shop_chaos --seed $(or $(SEED),1) --orders $(or $(ORDERS),2000)
 
 # Bugs that are planted in a copy of the source, for the tests of deadlines to find; some minutes.
 mutants: setup

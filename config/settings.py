@@ -11,7 +11,7 @@
 | `DJANGO_HTTPS` | whether people come by https alone | `1` where DEBUG is off |
 | `DJANGO_LOG_LEVEL` | | `INFO` |
 | `BROKER_PREFIX` | before each name in the broker, where several projects share it | |
-| `TOA_SHOP_EXPIRY`, `TOA_SHOP_WINDOW`, `TOA_SHOP_SWEEP`, `TOA_SHOP_SYNC` | see `shop.environment` | |
+| `TOA_SHOP_EXPIRY`, `TOA_SHOP_WINDOW`, `TOA_SHOP_SWEEP`, … | see `shop.environment` | |
 """
 
 import os

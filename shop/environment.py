@@ -6,6 +6,8 @@
 | `TOA_SHOP_WINDOW` | how long an order may stay unpaid, in all three ways: `5s`, `1h` | as in the manifests |
 | `TOA_SHOP_SWEEP` | how often unpaid orders are swept, in whole seconds | as in the manifest |
 | `TOA_SHOP_SYNC` | how often the stock is compared with the warehouse, in whole seconds | as in the manifest |
+| `TOA_SHOP_REVIVE` | how often paid orders that went silent are asked about, in whole seconds | as in the manifest |
+| `TOA_SHOP_BOOK` | how often couriers are booked, in whole seconds | as in the manifest |
 """
 
 from __future__ import annotations
@@ -17,6 +19,12 @@ from django.core.exceptions import ImproperlyConfigured
 ADDRESS, TOKEN = "TOA_FULFILMENT_WAREHOUSE_ADDRESS", "TOA_FULFILMENT_WAREHOUSE_TOKEN"
 """Variables with where the warehouse is reached, and what is shown to it: configuration of fulfilment.warehouse."""
 
+_PULSES = {
+    "TOA_SHOP_SWEEP": "store.orders.expire",
+    "TOA_SHOP_SYNC": "fulfilment.stock.sync",
+    "TOA_SHOP_REVIVE": "store.orders.revive",
+    "TOA_SHOP_BOOK": "fulfilment.courier.book",
+}
 _ASKING = ("FULFILMENT_WAREHOUSE", "FULFILMENT_COURIER", "STORE_PAYMENTS")
 
 
@@ -37,7 +45,7 @@ def toa_settings(environ: Mapping[str, str]) -> dict[str, dict[str, object]]:
             orders[name] = value
     lifecycle: dict[str, object] = {"payment": orders["window"]} if "window" in orders else {}
     cadence: dict[str, object] = {}
-    for variable, endpoint in (("TOA_SHOP_SWEEP", "store.orders.expire"), ("TOA_SHOP_SYNC", "fulfilment.stock.sync")):
+    for variable, endpoint in _PULSES.items():
         if seconds := environ.get(variable):
             if not seconds.isascii() or not seconds.isdigit():
                 raise ImproperlyConfigured(f"{variable} should be whole seconds, not {seconds!r}.")

@@ -1,4 +1,4 @@
-"""The demo's warehouse: a program of its own, whose shelves change behind the shop's back while they are told to."""
+"""The simulated warehouse of the demo: a program of its own, whose shelves change by themselves as it is told."""
 
 from __future__ import annotations
 
@@ -57,13 +57,14 @@ def differences(shelves: Mapping[str, int]) -> list[Difference]:
 class House:
     """The warehouse while the demo runs."""
 
-    def __init__(self, start: Callable[..., Child], stock: str) -> None:
-        """`start(name, command, **environment)` makes a child; `stock` is the file of the first shelves.
+    def __init__(self, start: Callable[..., Child], stock: str, *, seed: int = 1) -> None:
+        """`start(name, command, **environment)` makes a child; `stock` is the file of the first shelves, and the same
+        `seed` changes them in the same way.
 
         Raises CommandError where it does not come up.
         """
         token = secrets.token_urlsafe(16)
-        command = manage("warehouse", "--port", "0", "--seed", "1", "--shelves", stock, "--quiet")
+        command = manage("warehouse", "--port", "0", "--seed", str(seed), "--shelves", stock, "--quiet")
         self.child = start("warehouse", command, **{TOKEN: token})
         try:
             self.address = self._wait()
@@ -75,18 +76,23 @@ class House:
 
     def drift(self, rate: float) -> None:
         """Have shelves change by themselves, so many a second."""
-        httpx.post(f"{self.address}/faults", json={"drift": rate, "drifting": DRIFTING}, timeout=5).raise_for_status()
+        self.behave(drift=rate, drifting=DRIFTING)
+
+    def behave(self, **faults: Any) -> None:
+        """Set how it misbehaves from now on; see `shop.warehouse.faults.Settings`."""
+        httpx.post(f"{self.address}/faults", json=faults, timeout=30).raise_for_status()
 
     def shelves(self) -> dict[str, int]:
         """What is on them now."""
-        return self._ledger()["shelves"]
+        return dict(self.ledger()["shelves"])
 
     def moved(self) -> int:
         """How often a shelf changed by itself."""
-        return sum(count for why, count in self._ledger()["movements"].items() if why != "set")
+        return sum(count for why, count in self.ledger()["movements"].items() if why != "set")
 
-    def _ledger(self) -> dict[str, Any]:
-        reply = httpx.get(f"{self.address}/ledger", timeout=5)
+    def ledger(self) -> dict[str, Any]:
+        """Everything that it holds, with how often it was asked and how often which fault was met."""
+        reply = httpx.get(f"{self.address}/ledger", timeout=30)
         found: dict[str, Any] = reply.raise_for_status().json()
         return found
 

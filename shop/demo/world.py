@@ -1,4 +1,4 @@
-"""The demo's own world: a fresh database, a part of the broker, logs. The data of development stays as it is."""
+"""A world of the demo's own: a fresh database, a part of the broker, logs. The data of development stays as it is."""
 
 from __future__ import annotations
 
@@ -30,37 +30,47 @@ GRACE_MS = 200
 """How long a product has to be quiet in the demo until its figure is set."""
 
 
+WINDOWS: Mapping[str, str] = {
+    "TOA_SHOP_WINDOW": f"{WINDOW_S}s",
+    "TOA_SHOP_SWEEP": str(SWEEP_S),
+    "TOA_SHOP_SYNC": str(SYNC_S),
+    "TOA_FULFILMENT_STOCK_GRACE": f"{GRACE_MS}ms",
+}
+"""What the environment of the demo's processes says about the shop."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Where the demo happens."""
+    """Where the demo, or another run with processes of its own, happens."""
 
     database: str
     prefix: str
-    """Before each name that the demo has in the broker."""
+    """Before each name that it has in the broker."""
     logs: Path
     environment: Mapping[str, str]
-    """For the demo's processes."""
+    """For its processes."""
 
     def empty_broker(self) -> int:
-        """Delete everything that the demo has in the broker; returns how many keys there were."""
+        """Delete everything that it has in the broker; returns how many keys there were."""
         with redis.Redis.from_url(self.environment["REDIS_URL"]) as client:
             keys = list(client.scan_iter(match=f"{self.prefix}*", count=1000))
             return client.delete(*keys) if keys else 0
 
 
 @contextmanager
-def own_world() -> Iterator[World]:
+def own_world(what: str = "demo", windows: Mapping[str, str] = WINDOWS) -> Iterator[World]:
     """Make the world anew, and point this process at its database. The database stays, to be looked at.
 
-    Raises CommandError where another demo runs on the same database server, or a database cannot be created.
+    `what` names it; `windows` is what the environment of its processes says about the shop. Raises CommandError where
+    another one of that name runs on the same database server, or a database cannot be created.
     """
     home = connection.settings_dict["NAME"]
-    world = _world(f"{home}_demo")
+    world = _world(f"{home}_{what}", windows)
     with psycopg.connect(**_parameters(), autocommit=True) as keeper:
-        # Held until the end of the demo by this very session.
+        # Held until the end by this very session.
         taken = keeper.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [world.database]).fetchone()
         if not taken or not taken[0]:
-            raise CommandError(f"Another demo is running on the database {world.database}.")
+            raise CommandError(f"Another {what} is running on the database {world.database}.")
         _clear(world.logs)
         _create(keeper, world.database)
         connections.close_all()
@@ -75,17 +85,14 @@ def own_world() -> Iterator[World]:
             settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = home
 
 
-def _world(database: str) -> World:
+def _world(database: str, windows: Mapping[str, str]) -> World:
     prefix = f"{database}:"
     environment = {
         **os.environ,
         "DATABASE_URL": urlsplit(servers.database_url())._replace(path=f"/{database}").geturl(),
         "REDIS_URL": servers.broker_url(),
         "BROKER_PREFIX": prefix,
-        "TOA_SHOP_WINDOW": f"{WINDOW_S}s",
-        "TOA_SHOP_SWEEP": str(SWEEP_S),
-        "TOA_SHOP_SYNC": str(SYNC_S),
-        "TOA_FULFILMENT_STOCK_GRACE": f"{GRACE_MS}ms",
+        **windows,
     }
     logs = servers.here().data / "logs" / database
     return World(database=database, prefix=prefix, logs=logs, environment=environment)
@@ -104,7 +111,7 @@ def _create(keeper: psycopg.Connection, database: str) -> None:
         keeper.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
         keeper.execute(sql.SQL("CREATE DATABASE {}").format(name))
     except psycopg.Error as error:
-        raise CommandError(f"The demo needs a database of its own, {database}: {error}") from error
+        raise CommandError(f"A database of its own is needed, {database}: {error}") from error
 
 
 def _migrate(world: World) -> None:
@@ -113,7 +120,7 @@ def _migrate(world: World) -> None:
     )
     try:
         if migrating.end():
-            raise CommandError(f"The demo's database could not be migrated.\n{migrating.last_words()}")
+            raise CommandError(f"The database {world.database} could not be migrated.\n{migrating.last_words()}")
     finally:
         migrating.kill()
 

@@ -19,10 +19,17 @@ def test_what_is_set_is_what_toa_reads():
         "TOA_SHOP_WINDOW": "5s",
         "TOA_SHOP_SWEEP": "2",
         "TOA_SHOP_SYNC": "7",
+        "TOA_SHOP_REVIVE": "8",
+        "TOA_SHOP_BOOK": "9",
     }
 
     assert toa_settings(given) == {
-        "CADENCE": {"store.orders.expire": 2, "fulfilment.stock.sync": 7},
+        "CADENCE": {
+            "store.orders.expire": 2,
+            "fulfilment.stock.sync": 7,
+            "store.orders.revive": 8,
+            "fulfilment.courier.book": 9,
+        },
         "CONFIGURATION": {
             "store.orders": {"expiry": "alarm", "window": "5s"},
             "store.lifecycle": {"payment": "5s"},

@@ -1,0 +1,1 @@
+"""Chaos: the shop against an outside that misbehaves in every way, with killed workers, and the proof afterwards."""
