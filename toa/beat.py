@@ -12,7 +12,7 @@ from django_celery_beat.schedulers import DatabaseScheduler
 
 from toa.cadence.listening import Listener
 from toa.cadence.looking import Lookout
-from toa.cadence.pacing import Pacer
+from toa.cadence.pacing import Beat, Pacer
 from toa.cadence.processes import Heartbeat, stands_down
 from toa.cadence.serving import look
 from toa.cadence.source import BACKSTOP_MS
@@ -44,6 +44,7 @@ class CadenceScheduler(DatabaseScheduler):  # type: ignore[misc]
         self._upkeep = Upkeep()
         look()
         self._entries_at = 0.0
+        self._then: frozenset[str] = frozenset()
         self._lost_entries: set[str] = set()
         super().__init__(*args, **kwargs)
 
@@ -54,9 +55,16 @@ class CadenceScheduler(DatabaseScheduler):  # type: ignore[misc]
             self._listener.wait(BACKSTOP_MS / 1000)
             return 0.0
         self._tick_entries(*args, **kwargs)
-        wait_s = self._look()
-        until_entries = self._entries_at - time.monotonic()
-        self._listener.wait(max(0.0, min(wait_s, until_entries)))
+        if self._then:
+            # What comes due now is known: its tick does not wait for the look that would find it.
+            self._send(None, self._then)
+            self._pacer.reached()
+        began = time.monotonic()
+        beat = self._look()
+        now = time.monotonic()
+        wait_s, until_entries = beat.wait_ms / 1000 - (now - began), self._entries_at - now
+        woken = self._listener.wait(max(0.0, min(wait_s, until_entries)))
+        self._then = frozenset() if woken or wait_s > until_entries else beat.then
         return 0.0
 
     def close(self) -> None:
@@ -102,21 +110,25 @@ class CadenceScheduler(DatabaseScheduler):  # type: ignore[misc]
             self._do_sync()
         self._entries_at = time.monotonic() + min(max(wait_s or 0.0, 0.0), BACKSTOP_MS / 1000)
 
-    def _look(self) -> float:
-        """Send a tick where something is due; returns how long to wait, in seconds."""
+    def _look(self) -> Beat:
+        """Send a tick where something is due; returns for how long to wait, and for what."""
         try:
-            beat = self._pacer.look(self._lookout.look())
+            seen = self._lookout.look()
         except Error as error:
             self._lost(error)
-            return BACKSTOP_MS / 1000
-        if not beat.tick:
-            self._upkeep.turn()  # what people do is history too, where nothing ever comes due
+            return Beat(False, BACKSTOP_MS)
+        beat = self._pacer.look(seen)
+        if beat.tick:
+            self._send(self._lookout.late, seen.sources)
         else:
-            try:
-                self.app.send_task(TICK, args=(self._lookout.late,), expires=TICK_EXPIRES_S, retry=False)
-            except Exception as error:  # whatever the transport raises: the next look sends another
-                logger.warning("the tick was not sent: %s", error, extra={"action": "tick_lost"})
-        return beat.wait_ms / 1000
+            self._upkeep.turn()  # what people do is history too, where nothing ever comes due
+        return beat
+
+    def _send(self, late: int | None, due: frozenset[str]) -> None:
+        try:
+            self.app.send_task(TICK, args=(late, sorted(due)), expires=TICK_EXPIRES_S, retry=False)
+        except Exception as error:  # whatever the transport raises: the next look sends another
+            logger.warning("the tick was not sent: %s", error, extra={"action": "tick_lost"})
 
     def _lost(self, error: Error) -> None:
         logger.warning("beat cannot reach the database: %s", error, extra={"action": "database_lost"})

@@ -73,10 +73,11 @@ _upkeep = Upkeep()
 
 
 @shared_task(name=TICK, expires=TICK_EXPIRES_S, acks_late=True, ignore_result=True)
-def tick(since: int | None = None) -> None:
+def tick(since: int | None = None, only: list[str] | None = None) -> None:
     """Make one pass over everything that is due, and ask for another where there was more.
 
-    `since` (epoch ms) says that beat saw something due that is as old as that.
+    `since` (epoch ms) says that beat saw something due that is as old as that; `only` names the sources of which it
+    knows that something is due, null: any.
     """
     if stands_down():
         return
@@ -85,7 +86,7 @@ def tick(since: int | None = None) -> None:
     _ticks.beat()
     if since is not None:
         sources.lower(since)
-    run_pass(_Broker())
+    run_pass(_Broker(), only=only)
     _upkeep.turn()
 
 

@@ -53,6 +53,8 @@ class Horizon:
     now: int
     sources: frozenset[str] = frozenset()
     """Names of the sources of which something is due."""
+    following: frozenset[str] = frozenset()
+    """Names of the sources of which something comes due at the next moment."""
 
     @property
     def next(self) -> int | None:
@@ -80,11 +82,18 @@ def horizon(since: int | None = None) -> Horizon:
     union = " UNION ALL ".join(parts)
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(
-            f"SELECT min(s.due), max(s.newest), min(s.coming), {clock.clock().expression()},"
-            f" array_agg(s.name) FILTER (WHERE s.due IS NOT NULL) FROM ({union}) AS s(name, due, newest, coming)",
-            parameters,
+            f"SELECT s.*, {clock.clock().expression()} FROM ({union}) AS s(name, due, newest, coming)", parameters
         )
-        *moments, names = cursor.fetchone()
-    due, newest, coming, now = (None if value is None else to_moment(value) for value in moments)
-    assert now is not None
-    return Horizon(due=due, newest=newest, coming=coming, now=now, sources=frozenset(names or ()))
+        rows = [
+            (name, *(None if value is None else to_moment(value) for value in moments))
+            for name, *moments in cursor.fetchall()
+        ]
+    coming = min((row[3] for row in rows if row[3] is not None), default=None)
+    return Horizon(
+        due=min((row[1] for row in rows if row[1] is not None), default=None),
+        newest=max((row[2] for row in rows if row[2] is not None), default=None),
+        coming=coming,
+        now=rows[0][4],
+        sources=frozenset(row[0] for row in rows if row[1] is not None),
+        following=frozenset(row[0] for row in rows if coming is not None and row[3] == coming),
+    )
