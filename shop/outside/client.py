@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ CONNECTIONS = 10
 """To one system, of one process."""
 IDLE_S = 120.0
 """How long a connection that nobody uses is kept: longer than a pulse that keeps it warm takes to come again."""
+
+_TOKEN = re.compile(r"[!-~]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,11 @@ class Client:
     """A session with a system, for any number of threads. It outlives no fork: see `connection`."""
 
     def __init__(self, terms: Terms) -> None:
+        """Raises NotTaken for a token that cannot be sent, such as one with the end of its line."""
         self._terms = terms
+        if not _TOKEN.fullmatch(terms.token):
+            # Below, the error would repeat it.
+            raise NotTaken("the token holds spaces, line ends or other characters that cannot be sent")
         headers = {
             "Authorization": f"Bearer {terms.token}",
             "Accept": "application/json",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +13,11 @@ from shop.outside.client import Client, Terms
 from shop.outside.problems import NoAnswer, NotTaken
 from shop.warehouse.server import Warehouse
 from tests.warehouse.outside import PATIENT, TOKEN, configured, outside
+from toa.exceptions import InvalidConfiguration
 
 STATUS, PICK, INVENTORY = (f"fulfilment.warehouse.{name}" for name in ("status", "pick", "inventory"))
 ORDER = "0190aa00/weird order"
+TERMS = Terms(address="http://127.0.0.1:1", token=TOKEN, connect_s=1, read_s=1, whole_s=1, largest=1000)
 GOODS = {"order": ORDER, "product": "tea", "quantity": 2}
 
 
@@ -102,9 +105,18 @@ def test_a_warehouse_that_is_not_there_is_named_as_such(db):
         toa.call(STATUS, {"order": ORDER})
 
 
+def test_a_token_with_the_end_of_its_line_is_refused_and_not_repeated():
+    with configured({"address": "http://127.0.0.1:1", "token": f"{TOKEN}\n"}, {}):
+        with pytest.raises(InvalidConfiguration, match="what it holds does not fit") as unfit:
+            toa.call("fulfilment.warehouse.warm", {"n": 1, "i": 0})
+        with pytest.raises(NotTaken, match="cannot be sent") as refused:
+            Client(replace(TERMS, token=f"{TOKEN}\n"))
+
+    assert TOKEN not in f"{unfit.value!r} {refused.value!r}"
+
+
 def test_the_token_is_in_no_text_about_client_and_terms():
-    terms = Terms(address="http://127.0.0.1:1", token=TOKEN, connect_s=1, read_s=1, whole_s=1, largest=1000)
-    client = Client(terms)
+    client = Client(TERMS)
     client.close()
 
-    assert TOKEN not in f"{terms!r} {client!r} {client._http!r} {client._http.headers!r}"
+    assert TOKEN not in f"{TERMS!r} {client!r} {client._http!r} {client._http.headers!r}"
