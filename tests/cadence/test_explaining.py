@@ -15,7 +15,7 @@ from tests.commands.saying import toa as toa_command
 from tests.components.beacons.models import Beacon
 from tests.components.claims.operations import at_a
 from toa.cadence.actions import operating
-from toa.cadence.actions.failures import discard
+from toa.cadence.actions.failures import discard, parked_behind
 from toa.cadence.explaining.gathering import explain
 from toa.cadence.explaining.telling import tell
 from toa.core.clock import to_datetime
@@ -162,8 +162,14 @@ def test_O2_failed_and_parked_behind_what(claim, toa_clock):
     text = said(CLAIMS, claim)
     assert f"components.claims.at_a: ValueError: broken (failure {failure.id.hex})." in text
     assert "Its process has failed" in text
-    assert f"is parked behind the failure of its process {failure.id.hex}: ValueError: broken." in text
-    assert "a is due since 2026-01-05 12:00:00 UTC, now" in text
+    behind = f"is parked behind the failure {failure.id.hex} of the process it goes to: ValueError: broken."
+    assert behind in text
+    assert behind in said(TALLIES, claim), "and so it says on the side that raised it"
+    assert (
+        "a is set to 2026-01-05 12:00:00 UTC, now, for components.claims.at_a, and is parked with its process" in text
+    )
+    assert "components.claims.at_a, a deadline due 2026-01-05 12:00:00 UTC, now, failed: ValueError" in text
+    assert parked_behind(failure) == 1
 
 
 def test_O2_a_failed_event_and_the_one_behind_it_seen_from_both_sides(claim, toa_clock):
@@ -242,7 +248,8 @@ def test_O2_expired(claim, toa_clock):
 
 def test_O2_nobody_running(claim, toa_clock):
     assert not explain(CLAIMS, claim).alive.anybody
-    assert "Nobody is running what comes due: no beat and no worker alive." in said(CLAIMS, claim)
+    second = said(CLAIMS, claim).splitlines()[1]
+    assert second.startswith("Nobody is running what comes due: no beat and no worker alive."), "it explains the rest"
     _process("beat")
     assert "Nobody is running what comes due: only 1 beat alive." in said(CLAIMS, claim)
     _process("worker")

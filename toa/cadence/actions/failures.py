@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from toa.cadence.calls.due import DELIVERIES
 from toa.cadence.calls.pairs import release_pair
@@ -98,14 +99,16 @@ def discard(identity: UUID, by: str) -> str:
 
 
 def parked_behind(failure: Failure) -> int:
-    """How many deliveries wait behind a failed one."""
-    row = Delivery.objects.using(settings.alias()).filter(id=failure.call).first()
-    if row is None:
-        return 0
-    pair = Delivery.objects.using(settings.alias()).filter(
-        source=row.source, source_id=row.source_id, receiver=row.receiver
-    )
-    return pair.count() - 1
+    """How many deliveries wait behind a failed one, and how many for the instance that a failure stopped."""
+    rows = Delivery.objects.using(settings.alias())
+    behind = Q(pk__in=[])
+    row = rows.filter(id=failure.call).first()
+    if row is not None:
+        behind |= Q(source=row.source, source_id=row.source_id, receiver=row.receiver)
+    if _timed(failure):
+        locator, _, identity = failure.entity.partition(":")
+        behind |= Q(receiver=locator, target=identity, wake_at=None)
+    return rows.filter(behind).exclude(id=failure.call).count()
 
 
 def _taken(identity: UUID) -> Failure:

@@ -39,7 +39,6 @@ def explain(locator: str, identity: str) -> Facts:
     state = component.table.fetch([key]).get(key)
     commits = _commits(component, str(key))
     seen = state if state is not None else component.table.blank(key)
-    stopped = _stopped(component, str(key))
     armed, cut = armed_calls(component, str(key))
     return Facts(
         component=locator,
@@ -54,8 +53,8 @@ def explain(locator: str, identity: str) -> Facts:
         held=_held(seen),
         moments=tuple(_moments(component, seen, commits)),
         commits=tuple(one for one in commits if one.changes or one.reached)[:SHOWN],
-        stopped=stopped,
-        deliveries=deliveries(component, str(key), seen, stopped),
+        stopped=_stopped(component, str(key)),
+        deliveries=deliveries(component, str(key)),
         armed=armed,
         armed_cut=cut,
         rhythms=tuple(rhythms(component, seen if state is not None else None, now)),

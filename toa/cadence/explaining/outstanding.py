@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from django.db import connections
@@ -10,13 +10,11 @@ from django.db import connections
 from toa.cadence.calls.due import DELAYS, DELIVERIES
 from toa.cadence.calls.live import Kind
 from toa.cadence.calls.orphans import orphans_of
-from toa.cadence.explaining.facts import SHOWN, Armed, OnItsWay, Stopped, Unmade
+from toa.cadence.explaining.facts import SHOWN, Armed, OnItsWay, Unmade
 from toa.core.clock import to_moment
-from toa.core.deadlines import FAILED
 from toa.models import Delay, Delivery, Failure
 from toa.runtime import settings
 from toa.runtime.bindings import Component
-from toa.runtime.table import State
 
 AHEAD = 1_000
 """How many pending calls of each of the component's endpoints are looked through for those aimed at the object."""
@@ -38,7 +36,7 @@ SELECT bool_or(d.n > %s) FROM unnest(%s::text[]) AS e(endpoint) CROSS JOIN LATER
 """
 
 
-def deliveries(component: Component, identity: str, state: State, stopped: tuple[Stopped, ...]) -> tuple[OnItsWay, ...]:
+def deliveries(component: Component, identity: str) -> tuple[OnItsWay, ...]:
     """The events that are on their way to the object or from it, those to it first, oldest first."""
     rows = Delivery.objects.using(settings.alias())
     incoming = rows.filter(receiver=component.locator, target=identity).order_by("created_at")[:SHOWN]
@@ -50,6 +48,7 @@ def deliveries(component: Component, identity: str, state: State, stopped: tuple
     }
     first = rows.in_bulk(set(heads.values()) - set(found)) | found
     unmade = _unmade(DELIVERIES.kind, first)
+    stopped = _stopped(found.values())
     return tuple(
         OnItsWay(
             id=row.id.hex,
@@ -59,7 +58,7 @@ def deliveries(component: Component, identity: str, state: State, stopped: tuple
             happened=to_moment(row.created_at),
             wake=None if row.wake_at is None else to_moment(row.wake_at),
             attempts=row.attempt,
-            behind=_behind(row, first.get(heads.get(row.id, row.id)), failures, unmade, state, stopped),
+            behind=_behind(row, first.get(heads.get(row.id, row.id)), failures, unmade, stopped),
             unmade=unmade.get(row.id),
         )
         for row in found.values()
@@ -78,8 +77,7 @@ def _behind(
     head: Delivery | None,
     failures: Mapping[UUID, Failure],
     unmade: Mapping[UUID, Unmade],
-    state: State,
-    stopped: tuple[Stopped, ...],
+    stopped: Mapping[str, Failure],
 ) -> str:
     """What holds a delivery back, in words."""
     if row.id in failures:
@@ -90,9 +88,15 @@ def _behind(
         if failed:
             return f"{what}, and failed: {failed.error} (failure {failed.id.hex})"
         return f"{what}, and {unmade[head.id].reason}" if head.id in unmade else what
-    if row.wake_at is None and state.get("STATE") == FAILED and stopped:
-        return f"the failure of its process {stopped[0].id}: {stopped[0].error}"
-    return ""
+    failure = stopped.get(f"{row.receiver}:{row.target}") if row.wake_at is None else None
+    return "" if failure is None else f"the failure {failure.id.hex} of the process it goes to: {failure.error}"
+
+
+def _stopped(rows: Iterable[Delivery]) -> dict[str, Failure]:
+    """By process, the first failure of those that parked ones among these go to."""
+    processes = {f"{row.receiver}:{row.target}" for row in rows if row.wake_at is None and row.target}
+    failures = Failure.objects.using(settings.alias()).filter(entity__in=processes, source__in=("deadline", "delivery"))
+    return {one.entity: one for one in failures.order_by("-at")[:SHOWN]}
 
 
 def armed_calls(component: Component, identity: str) -> tuple[tuple[Armed, ...], bool]:

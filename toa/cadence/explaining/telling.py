@@ -13,8 +13,12 @@ from toa.core.duration import SECOND_MS, format_duration
 def tell(facts: Facts) -> list[str]:
     """What is due and when, what was reached, set, moved or cleared by whom, what holds what, and whether anybody
     is running: one sentence each, the present first."""
+    running = _running(facts.alive)
+    # Where nobody runs anything, that explains most of what follows.
+    first, last = ([], [running]) if facts.alive.anybody else ([running], [])
     return [
         *_object(facts),
+        *first,
         *(_moment(one, facts) for one in facts.moments),
         *_instance(facts),
         *(_delivery(one, facts.now) for one in facts.deliveries),
@@ -22,13 +26,17 @@ def tell(facts: Facts) -> list[str]:
         *(_rhythm(one, facts) for one in facts.rhythms),
         *(_commit(one, facts.now) for one in facts.commits),
         *(
-            f"{one.endpoint}, a {one.source} due {when(one.due, facts.now)}, was {one.outcome}"
+            f"{one.endpoint}, a {one.source} due {when(one.due, facts.now)}, {_became(one.outcome)}"
             f"{f': {one.code}' if one.code else ''} ({when(one.at, facts.now)})."
             for one in facts.lines
         ),
         *(f"{one} keeps an object of the same id: see toa explain {one} {facts.id}." for one in facts.related),
-        _running(facts.alive),
+        *last,
     ]
+
+
+def _became(outcome: str) -> str:
+    return outcome if outcome in ("failed", "lapsed") else f"was {outcome}"
 
 
 def when(moment: int, now: int) -> str:
@@ -53,12 +61,23 @@ def _object(facts: Facts) -> Iterator[str]:
         yield f"{name} is at version {facts.version}, last changed {when(facts.updated, facts.now)}."
 
 
+_RESTING = {
+    FAILED: "is parked with its process",
+    DRAINING: "has its turn as its process is brought up to date",
+    DISCARDED: "never runs",
+    CLOSED: "never runs",
+}
+"""What becomes of a deadline while its process does not run by itself, by the process's state."""
+
+
 def _moment(one: Moment, facts: Facts) -> str:
     name, target = one.property, f", for {one.transition}" if one.transition else ""
     if one.value is None:
         how = _how(one, facts, "cleared")
         return f"{name} is not set: nothing is due{how}." if one.transition else f"{name} is not set{how}."
     how = _how(one, facts, "set")
+    if one.transition is not None and facts.state in _RESTING:
+        return f"{name} is set to {when(one.value, facts.now)}{target}, and {_RESTING[facts.state]}{how}."
     if one.value > facts.now:
         return f"{name} is not due yet: {when(one.value, facts.now)}{target}{how}."
     if one.transition is None:

@@ -72,7 +72,9 @@ def _problems(status: Status) -> Iterator[Problem]:
                 level=Level.DEGRADED,
                 what=f"{_PLURAL.get(source.name, source.name)} are late: {waiting}the oldest waits for"
                 f" {roughly(status.now - source.late)}",
-                advice="see that workers are not all busy or hanging, or start more of them",
+                advice="see that workers are not all busy or hanging, or start more of them"
+                if status.processes
+                else "they are made as soon as somebody runs",
             )
     if status.failures:
         parked = f" ({_calls(status.parked)} parked)" if status.parked else ""
