@@ -8,7 +8,7 @@ import pytest
 from django.contrib.admin.models import CHANGE, DELETION, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.messages import get_messages
-from django.urls import reverse
+from django.urls import resolve, reverse
 
 from tests.admin import rows
 from toa.admin import acting, decisions
@@ -266,3 +266,10 @@ def test_labels_of_rows_are_text_in_what_is_told(act, toa_clock):
     row = rows.delay(toa_clock.now, HOUR, endpoint="<b>x</b>")
     [told] = act(Delay, "cancel", row.pk, answered="1")[1]
     assert told.startswith("cancelled: &lt;b&gt;x")
+
+
+def test_actions_are_taken_outside_of_a_transaction_around_the_request():
+    # Else a selection would hold the locks of all its rows until the last of them is done.
+    for name, arguments in (("changelist", []), ("act", ["cancel"])):
+        view = resolve(reverse(f"admin:toa_delay_{name}", args=arguments)).func
+        assert "default" in view._non_atomic_requests

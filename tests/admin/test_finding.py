@@ -209,7 +209,7 @@ def test_what_no_index_has_is_looked_for_among_the_newest_and_the_page_says_so(
     assert words not in root.get(address(History, outcome="missed")).content.decode()
 
 
-def test_revisions_and_calls_of_schedules_are_found_by_their_object(found, toa_clock):
+def test_revisions_are_found_by_their_object_and_calls_by_their_schedule(found, toa_clock):
     for model in (Revision, ScheduledCall):
         rows.MAKERS[model](toa_clock.now)
     revision = rows.revision(toa_clock.now, entity=rows.ORDER)
@@ -242,3 +242,11 @@ def test_what_is_due_of_an_endpoint_is_found_while_it_is_tried_again_or_running(
     rows.delay(now, 9 * HOUR)
     for query in ({"endpoint": "store.orders.cancel"}, {"component": "store.orders"}, {}):
         assert set(found(Delay, due="overdue", **query)) == {due, again, running}
+
+
+def test_the_list_of_deliveries_leads_to_those_that_arrived(root, address, toa_clock):
+    arrived = rows.history(toa_clock.now, source="delivery")
+    rows.history(toa_clock.now)
+    link = address(History, source="delivery")
+    assert f'<a href="{link}">Events that arrived</a>' in root.get(address(Delivery)).content.decode()
+    assert list(root.get(link).context["cl"].result_list) == [arrived]

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.admin import rows
-from toa.models import Delay, Delivery, Failure, History
+from toa.models import Delay, Delivery, Failure, History, Revision, ScheduledCall
 
 pytestmark = pytest.mark.django_db
 
@@ -51,6 +51,9 @@ def look(root, address):
         (Delay, lambda row: {"q": row.id.hex}, {"toa_delay_pkey", "toa_delay_entity"}),
         (Delivery, lambda row: {"endpoint": row.endpoint}, {"toa_delivery_claim"}),
         (Delivery, lambda row: {"q": row.source_id}, {"toa_delivery_pkey", "toa_delivery_order"}),
+        (ScheduledCall, lambda row: {}, {"toa_scheduledcall_claim"}),
+        (ScheduledCall, lambda row: {"q": row.id.hex}, {"toa_scheduledcall_pkey", "toa_scheduledcall_order"}),
+        (Revision, lambda row: {"q": row.entity}, {"toa_revision_version"}),
         (History, lambda row: {"q": row.entity}, {"toa_history_entity"}),
         (History, lambda row: {"q": row.call.hex}, {"toa_history_pkey", "toa_history_call", "toa_history_entity"}),
     ],
@@ -58,7 +61,7 @@ def look(root, address):
 def test_what_is_asked_for_is_found_by_indexes(model, asked, indexes, crowded, look):
     row = crowded(model)
     found, plan = look(model, **asked(row))
-    assert found == [row]
+    assert found == [row] or not asked(row)
     assert "Seq Scan" not in plan
     assert {index for index in indexes if index in plan} == indexes
 

@@ -117,6 +117,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         """Set on the rows of one page what they show from elsewhere, in a number of queries that is the same for
         any number of rows."""
 
+    def lead_on(self) -> Sequence[tuple[str, str]]:
+        """Other lists that a person may want from here: words and address."""
+        return ()
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return KeysetList
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import SEARCH_VAR
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -14,14 +15,20 @@ from django.utils.html import format_html
 
 from toa.admin import cells, decisions
 from toa.admin.deciding import ActingAdmin
-from toa.admin.filters import ComponentFilter, DueFilter, DueOrParkedFilter, EndpointFilter, endpoints_of
+from toa.admin.filters import (
+    ComponentFilter,
+    DueFilter,
+    EndpointFilter,
+    endpoints_of,
+)
 from toa.admin.listing import now_expression
 from toa.admin.relative import relative
-from toa.admin.searching import by_entity, by_identity, by_source, by_target
+from toa.admin.searching import by_entity, by_identity
+from toa.cadence.calls import endpoints
+from toa.cadence.schedules.due import SCHEDULES
 from toa.core.clock import to_moment
 from toa.core.duration import HOUR_MS, MINUTE_MS, format_duration
-from toa.models import Delay, Delivery, Failure, ScheduledCall
-from toa.runtime import settings
+from toa.models import Delay, ScheduledCall
 
 BACK_OFF_MS = MINUTE_MS
 """Longer than the longest wait for another try: what is due and not running is looked at again before that."""
@@ -48,11 +55,11 @@ class LiveAdmin(ActingAdmin):
         return ("wake_at", "id") if led else self.ordering
 
     def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
-        endpoints = endpoints_of(chosen)
-        if endpoints is None:
+        named = endpoints_of(chosen)
+        if named is None:
             return [rows]
         due = chosen.get(DueFilter.parameter_name)
-        return [part for one in endpoints for part in _of_endpoint(rows.filter(endpoint=one), due)]
+        return [part for one in named for part in _of_endpoint(rows.filter(endpoint=one), due)]
 
     @admin.display(description="state")
     def state(self, row: Any) -> str:
@@ -157,11 +164,21 @@ class ScheduledCallAdmin(LiveAdmin):
         "created",
         "lease",
     )
-    search_fields = ("id", "schedule", "entity")
-    search_help_text = "Id of the call, of its schedule, or of the entity of a sweep (store.orders:0193… or 0193…)."
+    search_fields = ("id", "schedule")
+    search_help_text = "Id of the call, or of its schedule."
 
     occurrence = cells.moment("at", "occurrence")
     about = cells.entity("entity", "entity")
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        return ("wake_at", "id")  # no index has all of them by the moment they are due
+
+    def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
+        if SEARCH_VAR in chosen or endpoints_of(chosen) is not None:
+            return super().parts(rows, chosen)
+        due = chosen.get(DueFilter.parameter_name)
+        stored = endpoints.stored(SCHEDULES.kind)
+        return [part for one in stored for part in _of_endpoint(rows.filter(endpoint=one), due)]
 
     @admin.display(description="schedule")
     def of_schedule(self, row: ScheduledCall) -> str:
@@ -173,67 +190,4 @@ class ScheduledCallAdmin(LiveAdmin):
         return _expiry(row)
 
     def finding(self, term: str) -> Q:
-        return by_identity(term, "id", "schedule") | by_entity(term)
-
-
-@admin.register(Delivery)
-class DeliveryAdmin(LiveAdmin):
-    list_display = ("endpoint", "happened", "due", "state", "attempts", "received_by")
-    list_filter = (DueOrParkedFilter, ComponentFilter, EndpointFilter)
-    fields = (
-        "endpoint",
-        "call",
-        "event",
-        "raised_by",
-        "version",
-        "position",
-        "received_by",
-        "due",
-        "state",
-        "next_look",
-        "attempt",
-        "strikes",
-        "request_json",
-        "cause_json",
-        "hops",
-        "created",
-        "lease",
-    )
-    search_fields = ("id", "source", "source_id")
-    search_help_text = (
-        "Id of the delivery, or of the entity that raised or receives the event (store.orders:0193… or 0193…)."
-    )
-
-    def read_beside(self, rows: Sequence[Any]) -> None:
-        """Which of them failed themselves; the others that have no moment wait behind one that did."""
-        parked = [row.id for row in rows if row.wake_at is None]
-        found = Failure.objects.using(settings.alias()).filter(call__in=parked).values_list("call", "id")
-        failed = dict(found) if parked else {}
-        for row in rows:
-            row.failure = failed.get(row.id)
-
-    @admin.display(description="state")
-    def state(self, row: Any) -> str:
-        if row.wake_at is not None:
-            return super().state(row)
-        if row.failure is None:
-            return "parked"
-        address = reverse("admin:toa_failure_change", args=[row.failure], current_app=self.admin_site.name)
-        return format_html('<a href="{}">failed</a>', address)
-
-    @admin.display(description="event")
-    def happened(self, row: Delivery) -> str:
-        return cells.entity_link(self.admin_site, f"{row.source}:{row.source_id}", above=row.event)
-
-    @admin.display(description="from")
-    def raised_by(self, row: Delivery) -> str:
-        return cells.entity_link(self.admin_site, f"{row.source}:{row.source_id}")
-
-    @admin.display(description="to")
-    def received_by(self, row: Delivery) -> str:
-        if not row.target:
-            return row.receiver
-        return cells.entity_link(self.admin_site, f"{row.receiver}:{row.target}")
-
-    def finding(self, term: str) -> Q:
-        return by_identity(term, "id") | by_source(term) | by_target(term)
+        return by_identity(term, "id", "schedule")

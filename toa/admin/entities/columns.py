@@ -41,8 +41,18 @@ def filtered(entity: EntitySpec) -> tuple[str, ...]:
 
 def searched(entity: EntitySpec) -> tuple[str, ...]:
     """The id, and what is unique by itself: each has an index."""
+    return (entity.id.field, *unique_alone(entity))
+
+
+def unique_alone(entity: EntitySpec) -> tuple[str, ...]:
+    """The fields that are unique by themselves among the objects that are not deleted."""
     alone = [entity.properties[names[0]] for names in entity.unique.values() if len(names) == 1]
-    return (entity.id.field, *(one.field for one in alone if one.name != "id"))
+    return tuple(one.field for one in alone if one.name != "id")
+
+
+def without_deleted(entity: EntitySpec) -> dict[str, Any]:
+    """The condition that an object is not deleted."""
+    return {f"{entity.system['DELETED'].field}__isnull": True}
 
 
 def ordered(entity: EntitySpec) -> tuple[str, ...]:

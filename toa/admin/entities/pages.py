@@ -83,7 +83,9 @@ class EntityAdmin(ReadOnlyAdmin):
                 value = fields[name].to_python(term)
             except ValidationError:
                 continue  # such as a word where the column holds numbers
-            condition |= Q(**{name: value})
+            # The index of a unique rule has no deleted objects: without saying so the whole table would be read.
+            present = columns.without_deleted(self._entity) if name in columns.unique_alone(self._entity) else {}
+            condition |= Q(**{name: value, **present})
         return condition
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
