@@ -27,17 +27,19 @@ from toa.runtime import clock, settings
 from toa.runtime.bindings import Component
 
 HOURS = 24
-CEILING = 2_000
+CEILING = 1_000
 """Where counting ends, in one hour of one kind and component."""
 MOST = 200
 """Pulses, and schedules, that are looked at."""
 SOURCES = ("deadline", "delay", "delivery", "schedule", "run", "pulse")
 """A run comes due when the wait of its workflow ends."""
 
-# Each hour is a range of an index, read to its end or up to the ceiling.
+# Each hour is a range of an index, read to its end or up to the ceiling: in its order, for without one the planner
+# may collect the whole range first.
 _HOURLY = """
 SELECT h.hour - 1, (SELECT count(*) FROM (SELECT 1 FROM {rows}
-                      WHERE {condition} AND {moment} >= h.begins AND {moment} < h.ends LIMIT {most}) AS counted)
+                      WHERE {condition} AND {moment} >= h.begins AND {moment} < h.ends
+                      ORDER BY {order} LIMIT {most}) AS counted)
   FROM unnest(%s::timestamptz[], %s::timestamptz[]) WITH ORDINALITY AS h(begins, ends, hour)
 """
 _RUNS = "unnest(%s::text[]) AS e(endpoint), toa_run c"
@@ -91,8 +93,8 @@ def _counted(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, list[Count
         if component.locator not in without:
             yield "deadline", _deadlines(component, spans)
     for source in ("delay", "delivery"):
-        yield source, _hourly(spans, f"toa_{source} c", "c.wake_at IS NOT NULL", "c.due_at")
-    yield "run", _hourly(spans, _RUNS, "c.endpoint = e.endpoint", "c.wake_at", [_workflows()])
+        yield source, _hourly(spans, f"toa_{source} c", "true", "c.due_at", "c.due_at, c.id")
+    yield "run", _hourly(spans, _RUNS, "c.endpoint = e.endpoint", "c.wake_at", "c.wake_at, c.id", [_workflows()])
     rows = settings.alias()
     resting = {"paused_at": None, "retired_at": None}
     for pulse in Pulse.objects.using(rows).filter(**resting, scope=PulseScope.GROUP)[:MOST]:
@@ -102,8 +104,8 @@ def _counted(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, list[Count
 
 
 def _deadlines(component: Component, spans: Sequence[tuple[int, int]]) -> list[Count]:
-    moment, condition, _ = looks(component)[0]
-    return _hourly(spans, f"{table_of(component)} c", condition, moment)
+    moment, condition, order = looks(component)[0]
+    return _hourly(spans, f"{table_of(component)} c", condition, moment, order)
 
 
 def _workflows() -> list[str]:
@@ -116,10 +118,10 @@ def _workflows() -> list[str]:
 
 
 def _hourly(
-    spans: Sequence[tuple[int, int]], rows: str, condition: str, moment: str, given: Sequence[Any] = ()
+    spans: Sequence[tuple[int, int]], rows: str, condition: str, moment: str, order: str, given: Sequence[Any] = ()
 ) -> list[Count]:
     """The rows of a FROM clause by the hour of a moment of theirs; `given` are the parameters of the clause."""
-    sql = _HOURLY.format(rows=rows, condition=condition, moment=moment, most=CEILING + 1)
+    sql = _HOURLY.format(rows=rows, condition=condition, moment=moment, order=order, most=CEILING + 1)
     with connections[settings.alias()].cursor() as cursor:
         begins, ends = zip(*((to_datetime(begin), to_datetime(end)) for begin, end in spans), strict=True)
         cursor.execute(sql, [*given, list(begins), list(ends)])
