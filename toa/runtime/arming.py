@@ -16,8 +16,8 @@ from toa.models import Outcome
 from toa.runtime import bindings, settings, waking
 from toa.runtime.journal import write_history
 from toa.runtime.requests import check_storable, split
-from toa.runtime.sql import insert_rows
-from toa.runtime.table import Lock, jsonb
+from toa.runtime.sql import insert_rows, moment_text
+from toa.runtime.table import Lock
 from toa.runtime.withdrawing import Row, taken, withdraw
 
 
@@ -90,15 +90,17 @@ def store(delays: Sequence[Armed], call: Call, entity: str, now: int) -> None:
 
 def store_all(groups: Sequence[tuple[Sequence[Armed], Call, str]], now: int) -> None:
     """Write the calls that several calls arm, each for its entity, in the open transaction, by one statement."""
-    moment = to_datetime(now)
     rows = []
+    wakes = []
     for delays, call, entity in groups:
-        cause = jsonb({"endpoint": call.endpoint, "key": call.key, **({"entity": entity} if entity else {})})
+        cause = {"endpoint": call.endpoint, "key": call.key, **({"entity": entity} if entity else {})}
         chain = list(call.hops())
-        rows += [_row(one, entity, chain, cause, now) for one in _last_of_each_name(delays, entity, now)]
+        last = _last_of_each_name(delays, entity, now)
+        rows += [_row(one, entity, chain, cause, now) for one in last]
+        wakes += [max(one.due, now) for one in last]
     insert_rows("toa_delay", rows)
-    if rows:
-        waking.after_commit(min(row["wake_at"] for row in rows), moment)
+    if wakes:
+        waking.after_commit(to_datetime(min(wakes)), to_datetime(now))
 
 
 def _last_of_each_name(delays: Sequence[Armed], entity: str, now: int) -> list[Armed]:
@@ -115,24 +117,23 @@ def _last_of_each_name(delays: Sequence[Armed], entity: str, now: int) -> list[A
 
 
 def _row(one: Armed, entity: str, chain: list[str], cause: Any, now: int) -> dict[str, Any]:
-    due = to_datetime(one.due)
     return {
-        "id": one.id,
+        "id": one.id.hex,
         "endpoint": one.endpoint,
-        "request": jsonb(one.request),
-        "due_at": due,
+        "request": one.request,
+        "due_at": moment_text(one.due),
         # Never in the past: a look that starts where everything older is settled must find it.
-        "wake_at": to_datetime(max(one.due, now)),
+        "wake_at": moment_text(max(one.due, now)),
         "attempt": 0,
         "strikes": 0,
         "chain": [] if one.unchained else chain,
         "cause": cause,
-        "created_at": to_datetime(now),
+        "created_at": moment_text(now),
         "source": one.source,
         "entity": entity,
         "name": one.name,
         "overdue_ms": one.overdue,
-        "mark": None if one.mark is None else jsonb(one.mark),
+        "mark": one.mark,
     }
 
 

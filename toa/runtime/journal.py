@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from toa.core.clock import to_datetime
 from toa.core.identity import uuid7
 from toa.models import Outcome
-from toa.runtime.sql import insert_rows
-from toa.runtime.table import jsonb
+from toa.runtime.sql import insert_rows, moment_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,18 +44,18 @@ def _row(one: Settled) -> dict[str, Any]:
     # A cause read from a row by a raw cursor is text.
     cause = json.loads(one.cause) if isinstance(one.cause, str) else one.cause
     return {
-        "id": uuid7(),
-        "call": one.call,
+        "id": uuid7().hex,
+        "call": one.call.hex,
         "source": one.source,
         "endpoint": one.endpoint,
         "entity": one.entity,
         "outcome": one.outcome.value,
         "code": one.code[:200],
-        "due_at": to_datetime(one.due),
-        "at": to_datetime(one.at),
+        "due_at": moment_text(one.due),
+        "at": moment_text(one.at),
         "lateness_ms": max(0, began - one.due),
         "attempt": one.attempt,
         "count": one.count,
-        "cause": None if cause is None else jsonb(cause),
-        "request": None if one.request is None else jsonb(one.request),
+        "cause": cause,
+        "request": one.request,
     }

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import connections
-
 from toa.core.calling import Call
 from toa.core.clock import to_datetime
 from toa.core.deadlines import Reached
 from toa.core.identity import digest, uuid7
-from toa.runtime import settings
 from toa.runtime.events import Change
+from toa.runtime.sending import run
 from toa.runtime.sql import document
 from toa.runtime.table import State
 
@@ -55,8 +53,7 @@ def revise(made: Sequence[tuple[Change, Call]], reached: Sequence[Reached | None
         place = (change.component.locator, change.state["id"])
         rows.append({**_row(change, call, deadline), "first": place not in seen})
         seen.add(place)
-    with connections[settings.alias()].cursor() as cursor:
-        cursor.execute(_INSERT, [document(rows)])
+    run(_INSERT, [document(rows)])
 
 
 def state_digest(change: Change, state: State | None) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from django.apps import apps
 from django.db import connections
 from psycopg.types.json import Jsonb
 
+from toa.core.clock import to_datetime
 from toa.core.identity import plain
 from toa.runtime import settings
+from toa.runtime.sending import run
 
 MOMENT = "CASE WHEN isfinite({column}) THEN floor(extract(epoch FROM {column}) * 1000)::bigint END"
 """A column of moments as epoch ms, cut to whole ms: made by the database, which is faster than reading a datetime. An
@@ -37,9 +39,14 @@ def insert_rows(table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         f"INSERT INTO {table} ({columns})"
         f" SELECT {columns} FROM jsonb_to_recordset(%s::jsonb) AS r({_record(table, names)})"
     )
-    with connections[settings.alias()].cursor() as cursor:
-        for start in range(0, len(rows), ROWS):
-            cursor.execute(sql, [document(rows[start : start + ROWS])])
+    for start in range(0, len(rows), ROWS):
+        run(sql, [document(rows[start : start + ROWS])])
+
+
+@lru_cache(maxsize=4_096)
+def moment_text(moment: int) -> str:
+    """A moment in epoch ms as the text of a timestamptz. Many rows of one statement have the same."""
+    return to_datetime(moment).isoformat()
 
 
 def array(values: Iterable[object]) -> str:

@@ -24,7 +24,8 @@ from toa.core.specs import EntitySpec, PropertySpec, PropertyType
 from toa.exceptions import InvalidQuery
 from toa.models import Entity
 from toa.runtime import settings
-from toa.runtime.sql import HEX, MOMENT, document
+from toa.runtime.sending import run
+from toa.runtime.sql import HEX, MOMENT, array, document, moment_text
 
 State = dict[str, Any]
 """The values of an entity by property name, as drafts hold them."""
@@ -146,16 +147,29 @@ class Table:
 
     def fetch(self, identities: Sequence[Any], lock: Lock = Lock.NONE) -> dict[Any, State]:
         """The rows of these ids by id, tombstones included, locked in id order where a lock is asked for."""
-        key, write = self._quoted["id"], self._write["id"]
-        stored = [write(identity) if write else identity for identity in identities]
-        if len(stored) == 1:
-            sql, parameters = f"{self._select} WHERE {key} = %s {lock.value}", stored
-        else:
-            sql, parameters = f"{self._select} WHERE {key} = ANY(%s) ORDER BY {key} {lock.value}", [stored]
+        condition, parameters = self._among(identities)
+        order = "" if len(identities) == 1 else f"ORDER BY {self._quoted['id']}"
         with connections[settings.alias()].cursor() as cursor:
-            cursor.execute(sql, parameters)
+            cursor.execute(f"{self._select} WHERE {condition} {order} {lock.value}", parameters)
             states = [self._state(row, self._read_raw) for row in cursor.fetchall()]
         return {state["id"]: state for state in states}
+
+    def existing(self, identities: Sequence[Any]) -> set[Any]:
+        """Which of these ids have a row, held by somebody or not, tombstones included."""
+        condition, parameters = self._among(identities)
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(f"SELECT {self._quoted['id']} FROM {self._name} WHERE {condition}", parameters)
+            return {_hex(row[0]) for row in cursor.fetchall()}
+
+    def _among(self, identities: Sequence[Any]) -> tuple[str, list[Any]]:
+        """The condition that a row has one of these ids, as SQL with parameters."""
+        key, write = self._quoted["id"], self._write["id"]
+        if len(identities) == 1:
+            return f"{key} = %s", [self._stored("id", identities[0])]
+        if write is uuid.UUID:
+            # Hex digits as they are: an object for each would only be made to be written as text.
+            return f"{key} = ANY(%s::uuid[])", [array(identities)]
+        return f"{key} = ANY(%s)", [[write(identity) if write else identity for identity in identities]]
 
     def insert(self, state: State) -> bool:
         """Insert a row; false where a row of that id was there first."""
@@ -201,7 +215,7 @@ class Table:
         return document(
             [
                 {
-                    column: to_datetime(state[name]).isoformat() if moment and state[name] is not None else state[name]
+                    column: moment_text(state[name]) if moment and state[name] is not None else state[name]
                     for name, column, moment in places
                 }
                 for state in states
@@ -219,11 +233,10 @@ class Table:
     def update(self, identity: Any, changed: State) -> None:
         """Write the changed columns of a row that the caller has locked."""
         assignments = ", ".join(f"{self._quoted[name]} = %s" for name in changed)
-        with connections[settings.alias()].cursor() as cursor:
-            cursor.execute(
-                f"UPDATE {self._name} SET {assignments} WHERE {self._quoted['id']} = %s",
-                [*(self._stored(name, value) for name, value in changed.items()), self._stored("id", identity)],
-            )
+        run(
+            f"UPDATE {self._name} SET {assignments} WHERE {self._quoted['id']} = %s",
+            [*(self._stored(name, value) for name, value in changed.items()), self._stored("id", identity)],
+        )
 
     def _stored(self, name: str, value: Any) -> Any:
         convert = self._write[name]

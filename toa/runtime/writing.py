@@ -18,8 +18,12 @@ from toa.runtime.bindings import Component, Operation
 from toa.runtime.events import Change, deliver
 from toa.runtime.journal import write_history
 from toa.runtime.revising import revise
+from toa.runtime.sending import run, together
 from toa.runtime.table import Lock, State
 from toa.runtime.withdrawing import move_ids, taken, withdraw_ids
+
+OWN_TABLES = "toa_"
+"""How the names of toa's own tables begin."""
 
 
 class LostCreationRace(Exception):
@@ -50,7 +54,7 @@ def write(
 
     A row that did not change keeps its VERSION and raises no event. Raises Conflict where a unique rule is broken,
     OperationFault where a row does not fit its entity, Busy where `lock` is SKIP and a stored call that is to be
-    taken back is held.
+    taken back is held. Within `together` what the database refuses is known at the end of that: see `explained`.
     """
     component = operation.component
     entity = f"{component.locator}:{entries[0].draft['id']}" if len(entries) == 1 else component.locator
@@ -58,19 +62,19 @@ def write(
     _withdraw(intentions, entity, now, lock)
     made: list[Change] = []
     try:
-        for entry in entries:
-            change = _write_row(component, entry, clockwork(component, entry, intentions, call, now, reached), now)
-            if change is not None:
-                made.append(change)
-        if made:
-            check_references(component)
+        with together():
+            for entry in entries:
+                change = _write_row(component, entry, clockwork(component, entry, intentions, call, now, reached), now)
+                if change is not None:
+                    made.append(change)
+            if made:
+                check_references(component)
+                credited = [(change, call) for change in made]
+                revise(credited, [reached] * len(credited))
+                deliver(credited)
+            arming.store(intentions.armed, call, entity, now)
     except IntegrityError as error:
-        raise _explained(component, error) from error
-    if made:
-        credited = [(change, call) for change in made]
-        revise(credited, [reached] * len(credited))
-        deliver(credited)
-    arming.store(intentions.armed, call, entity, now)
+        raise explained(component, error) from error
     if call.lease is not None:
         check_lease(call.lease)
     return made
@@ -168,13 +172,16 @@ def check_references(component: Component) -> None:
     if not any(spec.ref for spec in component.table.properties.values()):
         return
     # Django's foreign keys are checked at COMMIT, where one bad row would take everything else with it.
-    with connections[settings.alias()].cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+    run("SET CONSTRAINTS ALL IMMEDIATE")
+    run("SET CONSTRAINTS ALL DEFERRED")
 
 
-def _explained(component: Component, error: IntegrityError) -> Conflict:
-    constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) or ""
+def explained(component: Component, error: IntegrityError) -> Exception:
+    """A refusal of the database as a Conflict of the component, where it is one; else the error itself."""
+    diagnosis = getattr(error.__cause__, "diag", None)
+    if (getattr(diagnosis, "table_name", None) or "").startswith(OWN_TABLES):
+        return error
+    constraint = getattr(diagnosis, "constraint_name", None) or ""
     prefix, suffix = f"{component.spec.label}_", "_unique"
     if constraint.startswith(prefix) and constraint.endswith(suffix):
         rule = constraint[len(prefix) : -len(suffix)]

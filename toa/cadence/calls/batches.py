@@ -163,7 +163,7 @@ def _locked(kind: Kind, component: Component, wanted: Sequence[Any]) -> _Set:
     now = clock.clock().now()
     states: dict[Any, State | None] = dict(table.fetch(wanted, Lock.SKIP)) if wanted else {}
     missing = [identity for identity in wanted if identity not in states]
-    held = table.fetch(missing) if missing else {}
+    held = table.existing(missing) if missing else set()
     states |= {identity: None for identity in missing if identity not in held}
     return _Set(kind, Decided(component, now, states))
 

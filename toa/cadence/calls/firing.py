@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import OperationalError, connections, transaction
+from django.db import IntegrityError, OperationalError, connections, transaction
 from psycopg import errors
 
 from toa.cadence.calls.live import LOCK_TIMEOUT, Kind, Live
 from toa.cadence.calls.settling import settle, settle_error, settle_reply, strike
-from toa.cadence.calls.suspects import Docket, noted
+from toa.cadence.calls.suspects import Docket, deciding
 from toa.cadence.deadlines.admitting import AFTER_DEADLINE, admitted, turn_away
 from toa.cadence.deadlines.holding import stop
 from toa.cadence.deadlines.instances import locked_state, reach
@@ -31,7 +31,7 @@ from toa.runtime.deciding import Verdict, decide
 from toa.runtime.requests import prepare, split
 from toa.runtime.starting import begin
 from toa.runtime.table import Lock
-from toa.runtime.writing import Entry
+from toa.runtime.writing import Entry, explained
 
 NOT_FOUND = "NOT_FOUND"
 """The code of a call whose object does not exist."""
@@ -56,7 +56,7 @@ def fire(kind: Kind, live: Live, docket: Docket | None = None) -> bool:
     """
     now = clock.clock().now()
     try:
-        with transaction.atomic(using=settings.alias()), noted(docket):
+        with deciding(docket):
             if expired(live, now):
                 _take(kind, live)
                 settle(kind, live, Outcome.EXPIRED, "overdue", now, now)
@@ -69,6 +69,8 @@ def fire(kind: Kind, live: Live, docket: Docket | None = None) -> bool:
         return reach(waits.component, waits.identity) and fire(kind, live, docket)
     except TookTooLong as error:
         return struck(kind, live, str(error), now)
+    except IntegrityError as error:
+        return _record(kind, live, explained(bindings.operation(live.endpoint).component, error), now)
     except OperationalError as error:
         return not isinstance(error.__cause__, errors.LockNotAvailable) and _record(kind, live, error, now)
     except Exception as error:

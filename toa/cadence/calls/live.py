@@ -15,7 +15,8 @@ from toa.cadence.calls.finding import Finding, from_moment
 from toa.cadence.calls.stored import Live
 from toa.core.clock import to_datetime
 from toa.runtime import clock, settings
-from toa.runtime.sql import array
+from toa.runtime.sending import run
+from toa.runtime.sql import array, moment_text
 
 __all__ = ["LOCK_TIMEOUT", "Kind", "Live"]
 
@@ -53,7 +54,7 @@ class Kind(Finding):
         )
         arrays: list[Any] = [
             array(live.id for live in found),
-            array(to_datetime(live.wake).isoformat() for live in found),
+            array(moment_text(live.wake) for live in found),
             array(live.attempt for live in found),
         ]
         with connections[settings.alias()].cursor() as cursor:
@@ -139,8 +140,7 @@ class Kind(Finding):
 
     def remove(self, live: Live) -> None:
         """Delete a row that the open transaction has locked."""
-        with connections[settings.alias()].cursor() as cursor:
-            cursor.execute(f"DELETE FROM {self.table} WHERE id = %s", [live.id])
+        run(f"DELETE FROM {self.table} WHERE id = %s", [live.id])
 
     def remove_many(self, identities: Sequence[UUID]) -> None:
         """Delete rows that the open transaction has locked, by one statement."""

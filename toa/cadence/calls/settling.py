@@ -14,6 +14,7 @@ from toa.exceptions import StepFailed
 from toa.models import Failure, Outcome
 from toa.runtime import settings
 from toa.runtime.journal import Settled, write_history
+from toa.runtime.sending import flush
 from toa.runtime.swept import is_swept, told
 
 logger = logging.getLogger("toa.cadence")
@@ -59,6 +60,7 @@ def settle_reply(kind: Kind, live: Live, reply: Any, started: int, now: int) -> 
         outcome, code = Outcome.MADE, told(reply) if live.source == "schedule" and is_swept(reply) else ""
     settle(kind, live, outcome, code, started, now)
     if (waits := _WAITING.get(kind.name)) is not None:
+        flush()
         waits.answered(live, reply, now)
     return outcome
 

@@ -11,24 +11,26 @@ import os
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db import Error, connections
+from django.db import Error, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from toa.cadence.serving import serves
 from toa.runtime import settings
+from toa.runtime.sending import run, together
 from toa.runtime.sql import array
 
 # Evidence has to outlive this process, not the database: its commit does not wait for the disk.
 _WRITE = """
 INSERT INTO toa_process (id, kind, host, pid, started_at, seen_at, capacity, skew_ms, running)
 SELECT %s::uuid, 'pass', %s, %s::integer, statement_timestamp(), statement_timestamp(), 0, 0, %s::uuid[]
- WHERE set_config('synchronous_commit', 'off', true) = 'off'
+ WHERE set_config('synchronous_commit', 'off', true) = 'off' AND set_config('lock_timeout', '100ms', true) <> ''
 ON CONFLICT (id) DO UPDATE SET running = excluded.running, seen_at = excluded.seen_at
 """
+_CLEAR = "UPDATE toa_process SET running = '{}' WHERE id = %s"
 _HOST = socket.gethostname()[:255]
 _ACCUSED = """
 SELECT r.id, bool_and(cardinality(p.running) > 1) FROM toa_process p CROSS JOIN LATERAL unnest(p.running) AS r(id)
@@ -50,13 +52,32 @@ class Docket:
         self.pid = os.getpid()
         self._own: BaseDatabaseWrapper | None = None
         self._written = False
+        """Whether calls stand in the row, as far as is known."""
+        self._clearing = False
+        """Whether the open transaction clears it."""
 
     def write(self, identities: Sequence[UUID]) -> None:
         """Say what is about to run; committed at once. Saying nothing twice costs nothing."""
         if not identities and not self._written:
             return
         self._execute(_WRITE, [self.id, _HOST, self.pid, array(identities)])
-        self._written = bool(identities)
+        self._written, self._clearing = bool(identities), False
+
+    def clear(self) -> None:
+        """Say that what was about to run is done, in the open transaction, as the last of its statements."""
+        if self._written:
+            run(_CLEAR, [self.id])
+            self._clearing = True
+
+    @property
+    def clearing(self) -> bool:
+        """Whether the open transaction clears it."""
+        return self._clearing
+
+    def cleared(self) -> None:
+        """The transaction that cleared it has committed."""
+        if self._clearing:
+            self._written = self._clearing = False
 
     def named(self) -> str | None:
         """What other processes are running, or were when they died, as the text of an array of ids; null: nothing."""
@@ -103,8 +124,26 @@ def noted(docket: Docket | None) -> Iterator[None]:
         yield
     finally:
         # Not reached where the process dies, which is the point.
-        if docket is not None:
+        if docket is not None and not docket.clearing:
             docket.write([])
+
+
+@contextmanager
+def deciding(docket: Docket | None) -> Iterator[None]:
+    """A transaction that decides calls: what it writes is sent together, and the docket is cleared with it."""
+    try:
+        with transaction.atomic(using=settings.alias()), noted(docket), together():
+            yield
+            if docket is not None:
+                docket.clear()
+    except BaseException:
+        # What was not committed did not clear it. Where its row is still locked, the next one that writes it does.
+        if docket is not None:
+            with suppress(Error):
+                docket.write([])
+        raise
+    if docket is not None:
+        docket.cleared()
 
 
 _local = threading.local()

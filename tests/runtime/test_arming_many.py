@@ -1,0 +1,67 @@
+"""Arming many in one go: as much work for the last as for the first, and one message to the database."""
+
+import sys
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from toa.core.calling import fresh
+from toa.core.identity import uuid7
+from toa.models import Delay, History
+from toa.runtime import arming
+
+pytestmark = pytest.mark.django_db
+
+ENDPOINT = "components.tallies.add"
+NAMES = [
+    pytest.param(lambda number: None, id="nameless"),
+    pytest.param(lambda number: f"n{number}", id="named"),
+    pytest.param(lambda number: f"n{number // 2}", id="named twice"),
+]
+
+
+def arm(number, name, now):
+    request = {"query": {"id": uuid7().hex}, "input": {"by": 1}}
+    call = fresh("")
+    with transaction.atomic():
+        delays = [
+            arming.armed(call, now, ENDPOINT, request, interval="1h", overdue=None, key=name(place))
+            for place in range(number)
+        ]
+        arming.store(delays, call, f"components.tallies:{uuid7().hex}", now)
+
+
+def work(act):
+    """How many functions are called while it runs: a measure that does not depend on the machine."""
+    calls = 0
+
+    def count(frame, event, arg):
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_four_times_as_many_are_four_times_the_work(toa_clock, name):
+    arm(10, name, toa_clock.now)
+    few = work(lambda: arm(100, name, toa_clock.now))
+    many = work(lambda: arm(400, name, toa_clock.now))
+    assert many <= 4.2 * few
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_are_stored_by_one_statement(toa_clock, name):
+    with CaptureQueriesContext(connection) as statements:
+        arm(100, name, toa_clock.now)
+    stored = [one["sql"] for one in statements if "INSERT INTO toa_delay" in one["sql"]]
+    assert len(stored) == 1
+    replaced = History.objects.filter(outcome="replaced").count()
+    assert Delay.objects.count() + replaced == 100
+    assert replaced == (50 if name(0) and name(0) == name(1) else 0)
