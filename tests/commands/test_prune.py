@@ -43,7 +43,7 @@ def test_O7_history_older_than_its_retention_goes_and_younger_stays(now, setting
     kept = settled(now - 30 * DAY) + settled(now - DAY)
     assert toa("prune", "--json").data == {"history": 4, "revisions": 0, "once": 0, "locks": 0, "runs": 0}
     assert set(History.objects.values_list("id", flat=True)) == {one.id for one in kept}
-    assert toa("prune").text == "history 0, revisions 0, once 0, locks 0\n"
+    assert toa("prune").text == "history 0, revisions 0, once 0, locks 0, runs 0\n"
     assert toa("prune", "--days", 7, "--json").data["history"] == 1
 
 
@@ -83,8 +83,8 @@ def test_O7_a_step_is_served_by_the_index_and_begins_behind_the_one_before(now):
     with CaptureQueriesContext(connection) as sent:
         list(prune(30, step=200))
     statements = [one["sql"] for one in sent.captured_queries if "DELETE FROM toa_history" in one["sql"]]
-    assert "h.at >= '-infinity'" in statements[0]
-    assert f"h.at >= '{now - 90 * DAY:%Y-%m-%d}" in statements[1]
+    assert "d.at >= '-infinity'" in statements[0]
+    assert f"d.at >= '{now - 90 * DAY:%Y-%m-%d}" in statements[1]
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE toa_history")
         cursor.execute(f"EXPLAIN {statements[0]}")

@@ -20,46 +20,31 @@ from toa.runtime import clock, settings
 STEP = 1_000
 """Rows that one statement deletes at most."""
 
-# The rows that a step deleted stay in the index for as long as an old snapshot is open: the next one starts behind.
-_HISTORY = """
+
+def _statement(table: str, key: str, moment: str, unless: str = "") -> str:
+    """A step over one table, by the index on its moments: from one moment on, before another, so many rows."""
+    # The rows that a step deleted stay in the index for as long as an old snapshot is open: the next one starts behind.
+    return f"""
 WITH old AS MATERIALIZED (
-    SELECT h.id FROM toa_history h
-     WHERE h.at >= %s AND h.at < %s AND NOT EXISTS (SELECT 1 FROM toa_failure f WHERE f.call = h.call)
-     ORDER BY h.at LIMIT %s FOR UPDATE SKIP LOCKED),
-gone AS (DELETE FROM toa_history h USING old WHERE h.id = old.id RETURNING h.at)
-SELECT count(*), max(at) FROM gone
+    SELECT d.{key} FROM {table} d WHERE d.{moment} >= %s AND d.{moment} < %s {unless}
+     ORDER BY d.{moment} LIMIT %s FOR UPDATE SKIP LOCKED),
+gone AS (DELETE FROM {table} d USING old WHERE d.{key} = old.{key} RETURNING d.{moment} AS moment)
+SELECT count(*), max(moment) FROM gone
 """
+
+
+_HISTORY = _statement("toa_history", "id", "at", "AND NOT EXISTS (SELECT 1 FROM toa_failure f WHERE f.call = d.call)")
 # The latest of an object stays: a change beside operations is seen by comparing with it.
-_REVISIONS = """
-WITH old AS MATERIALIZED (
-    SELECT r.id FROM toa_revision r
-     WHERE r.at >= %s AND r.at < %s AND EXISTS (SELECT 1 FROM toa_revision n
-           WHERE n.component = r.component AND n.entity = r.entity AND n.version > r.version)
-     ORDER BY r.at LIMIT %s FOR UPDATE SKIP LOCKED),
-gone AS (DELETE FROM toa_revision r USING old WHERE r.id = old.id RETURNING r.at)
-SELECT count(*), max(at) FROM gone
-"""
-_ONCE = """
-WITH old AS MATERIALIZED (
-    SELECT o.digest FROM toa_once o WHERE o.expires_at >= %s AND o.expires_at < %s
-     ORDER BY o.expires_at LIMIT %s FOR UPDATE SKIP LOCKED),
-gone AS (DELETE FROM toa_once o USING old WHERE o.digest = old.digest RETURNING o.expires_at)
-SELECT count(*), max(expires_at) FROM gone
-"""
-_LOCKS = """
-WITH old AS MATERIALIZED (
-    SELECT l.key FROM toa_lock l WHERE l.until >= %s AND l.until < %s
-     ORDER BY l.until LIMIT %s FOR UPDATE SKIP LOCKED),
-gone AS (DELETE FROM toa_lock l USING old WHERE l.key = old.key RETURNING l.until)
-SELECT count(*), max(until) FROM gone
-"""
-_RUNS = """
-WITH old AS MATERIALIZED (
-    SELECT e.id FROM toa_endedrun e WHERE e.ended_at >= %s AND e.ended_at < %s
-     ORDER BY e.ended_at LIMIT %s FOR UPDATE SKIP LOCKED),
-gone AS (DELETE FROM toa_endedrun e USING old WHERE e.id = old.id RETURNING e.ended_at)
-SELECT count(*), max(ended_at) FROM gone
-"""
+_REVISIONS = _statement(
+    "toa_revision",
+    "id",
+    "at",
+    "AND EXISTS (SELECT 1 FROM toa_revision n"
+    " WHERE n.component = d.component AND n.entity = d.entity AND n.version > d.version)",
+)
+_ONCE = _statement("toa_once", "digest", "expires_at")
+_LOCKS = _statement("toa_lock", "key", "until")
+_RUNS = _statement("toa_endedrun", "id", "ended_at")
 
 
 @dataclass(frozen=True, slots=True)

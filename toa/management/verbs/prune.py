@@ -21,7 +21,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Mapping[str, Any], console: Console) -> int:
-    gone = Counter({"history": 0, "revisions": 0, "once": 0, "locks": 0})
+    gone = Counter({"history": 0, "revisions": 0, "once": 0, "locks": 0, "runs": 0})
     for step in prune(options["days"] or history_days()):
         gone[step.what] += step.rows
     console.facts(gone)
