@@ -11,7 +11,10 @@ import redis
 import toa
 from tests.components.couriers.operations import book
 from toa import tasks
+from toa.cadence.calls import leasing
+from toa.cadence.passes import Collected, perform, run_pass
 from toa.cadence.processes import Heartbeat
+from toa.cadence.source import Hint
 
 BOOK = "components.couriers.book"
 SECOND = 1000
@@ -70,4 +73,20 @@ def test_a_hint_of_an_older_release_says_nothing_of_its_age(db, toa_clock, monke
     monkeypatch.setattr(book, "BOOKED", [])
     toa.send(BOOK, {"input": {"order": "A-1"}})
     tasks.call("delay", BOOK)
+    assert book.BOOKED == ["A-1"]
+
+
+def test_a_call_is_taken_though_a_pass_moved_it_on_while_its_turn_was_found_out(db, toa_clock, monkeypatch):
+    monkeypatch.setattr(book, "BOOKED", [])
+    toa.send(BOOK, {"input": {"order": "A-1"}})
+    run_pass(Collected())
+    toa_clock.set(toa_clock.now + SECOND - 1)
+
+    def slow():
+        toa_clock.set(toa_clock.now + 1)
+        run_pass(Collected())
+        return 1
+
+    monkeypatch.setattr(leasing, "most_at_once", slow)
+    assert perform(Hint("delay", BOOK), renew=False)
     assert book.BOOKED == ["A-1"]
