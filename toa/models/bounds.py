@@ -11,9 +11,7 @@ from toa.core.clock import GREATEST, LEAST, to_datetime
 
 FIRST, LAST = to_datetime(LEAST), to_datetime(GREATEST)
 
-READABLE = (
-    f"BETWEEN '{FIRST.isoformat()}'::timestamptz AND '{LAST.isoformat(timespec='milliseconds')}'::timestamptz"
-)
+READABLE = f"BETWEEN '{FIRST.isoformat()}'::timestamptz AND '{LAST.isoformat(timespec='milliseconds')}'::timestamptz"
 """Condition as SQL on an expression of type timestamptz, constant, so that it is a range of an index."""
 
 
