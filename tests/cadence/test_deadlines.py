@@ -241,6 +241,18 @@ def test_T12_a_stuck_event_holds_the_deadline_two_seconds(claim, toa_clock):
     assert row(claim).log == ["a"]
 
 
+def test_T12_an_event_behind_a_deadline_in_back_off_waits_with_it(claim, toa_clock):
+    moment = toa_clock.now + HOUR
+    put(claim, a=moment, mode="flaky")
+    toa_clock.set(moment + 1)
+    toa.call("components.tallies.add", {"by": 1}, id=claim)
+    toa_clock.run_until_idle(10)
+    assert row(claim).log == []
+    toa_clock.advance("1m")
+    assert row(claim).log == ["a", "updated 1"]
+    assert at_a.TRIES == [at_a.TRIES[0]] * 3, "one key"
+
+
 def test_T14_a_failed_instance_is_brought_up_to_date_in_order(claim, toa_clock):
     other = toa.call("components.tallies.create", {"name": "other"})["id"]
     toa_clock.run_until_idle()

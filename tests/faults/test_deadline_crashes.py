@@ -1,14 +1,18 @@
 """A crash before and after every statement of deadlines and drains: each step runs exactly once."""
 
 import pytest
+from django.conf import settings as django_settings
 
 import toa
 from tests.components.claims.models import Claim
 from tests.components.claims.operations import at_a
 from toa.cadence.actions.failures import discard, retry
 from toa.cadence.deadlines.draining import drain
+from toa.cadence.deadlines.due import DEADLINES
 from toa.cadence.deadlines.instances import reach
+from toa.cadence.passes import Collected
 from toa.core.clock import to_datetime
+from toa.core.identity import uuid7
 from toa.models import Delivery, Failure, History, Pulse, Revision
 from toa.runtime import bindings
 from toa.testing.crashes import everywhere
@@ -131,6 +135,35 @@ def test_T17_a_deadline_killed_anywhere_is_reached_once(process, toa_clock, mode
         assert len(set(at_a.TRIES)) == 1, f"{place}: one key"
         assert (row.clock_state, row.held_at, row.clock, row.a) == (None, None, None, None), place
     assert not Failure.objects.exists()
+
+
+def test_T18_a_round_killed_anywhere_is_made_once_for_each_of_its_instances(toa_clock, settings):
+    settings.TOA = {**django_settings.TOA, "SETWISE": True}
+    subjects = []
+
+    def prepare():
+        moment = toa_clock.now - 1
+        subjects[:] = [uuid7().hex for _ in range(3)]
+        given = ({"a": moment, "b": moment + 1}, {"chain": moment}, {"a": moment, "mode": "broken"})
+        for identity, values in zip(subjects, given, strict=True):
+            toa.call(f"{CLAIMS}.set", values, id=identity)
+        return lambda: DEADLINES.step(500, Collected())
+
+    places = 0
+    for place in everywhere(prepare):
+        places += 1
+        toa_clock.run_until_idle()
+        rows = [Claim.objects.get(id=identity) for identity in subjects]
+        assert [row.log for row in rows] == [["set", "a", "b"], ["set", toa_clock.now - 1], ["set"]], place
+        assert [row.clock_state for row in rows] == [None, None, "failed"], place
+        assert all((row.held_at, row.clock) == (None, None) for row in rows), place
+        for identity, outcomes in zip(subjects, (["made"] * 2, ["made"], ["failed"]), strict=True):
+            lines = History.objects.filter(entity=f"{CLAIMS}:{identity}", source="deadline")
+            assert list(lines.values_list("outcome", flat=True)) == outcomes, place
+            reached = Revision.objects.filter(component=CLAIMS, entity=identity).exclude(reached="")
+            assert reached.count() == outcomes.count("made"), place
+    assert places >= 30
+    assert Failure.objects.count() == places + 1, "once in each place, and where it got through"
 
 
 def test_T7_a_failure_killed_anywhere_is_recorded_once(process, toa_clock):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from toa.cadence.calls.live import Kind, Live
@@ -18,6 +19,16 @@ PARK = Verdict("park")
 """The instance failed, or is being brought up to date: the event waits for its turn in that."""
 AFTER_DEADLINE = Verdict("after deadline")
 """A deadline was pending when the event happened: it goes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held(Verdict):
+    """A deadline that goes first is held itself, for another try or for an earlier event: this one waits with it."""
+
+    until: int
+    """Epoch ms."""
+
+
 REFUSE_CLOSED = Verdict(CLOSED)
 REFUSE_DISCARDED = Verdict(DISCARDED)
 
@@ -30,7 +41,8 @@ def admitted(live: Live, entries: Sequence[Entry]) -> Verdict | None:
     match state["STATE"]:
         case None:
             if _comes_after(live, state):
-                return AFTER_DEADLINE
+                held: int | None = state["HELD"]
+                return AFTER_DEADLINE if held is None or held <= clock.clock().now() else Held("held", held)
             if _is_awaited(state):
                 # A deadline waits for this event: look at it again as soon as this commits.
                 table = bindings.component(component_of(live)).table
@@ -80,6 +92,8 @@ def turn_away(kind: Kind, live: Live, verdict: Verdict, started: int) -> None:
     """Do with a claimed delivery what the verdict says, in the open transaction."""
     if verdict == PARK:
         kind.postpone(live, None, live.attempt)
+    elif isinstance(verdict, Held):
+        kind.postpone(live, verdict.until, live.attempt)
     elif verdict in (REFUSE_CLOSED, REFUSE_DISCARDED):
         settle(kind, live, Outcome.REFUSED, verdict.name.upper(), started, clock.clock().now())
 
