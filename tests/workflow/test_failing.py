@@ -116,7 +116,7 @@ def test_a_failed_run_can_be_let_go(voyages):
         raise KeyError("x")
 
     run = voyages.run(failing)
-    voyages.after("1d")
+    voyages.after("1m")
     assert Run.objects.count() == 1
     actions.discard(UUID(run), "ann")
     assert EndedRun.objects.get().outcome == "failed"

@@ -148,7 +148,7 @@ class _Nested:
         reason = refuses_chain(parent.hops(), endpoint)
         if reason:
             raise NotAllowedHere(reason)
-        request = [input, _comparable(query)]
+        request = [input, comparable(query)]
         same = derive(parent.key, endpoint, request, 0)
         repetition = self._repetitions[same] = self._repetitions.get(same, -1) + 1
         nested = Call(
@@ -162,7 +162,7 @@ class _Nested:
         return execute(operation, input, query, nested, once=once)
 
 
-def _comparable(query: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def comparable(query: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """The query as what keys are derived from: a `Q` by what it says."""
     if query is not None and isinstance(query.get("criteria"), Q):
         return {**query, "criteria": repr(query["criteria"])}

@@ -49,6 +49,8 @@ class Calling(Asking):
     name: str
     input: Any
     query: Mapping[str, Any] | None
+    told: str
+    """Input and query as text: what the key of the call is derived from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from toa.models import Run
 from toa.runtime import settings
 from toa.workflow import rows
 from toa.workflow.driving import opened
-from toa.workflow.machine import Broken
+from toa.workflow.pauses import Broken
 
 PAGE = 200
 """Runs that are listed by one query."""

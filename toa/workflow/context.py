@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from toa.core.duration import parse_duration
-from toa.core.identity import digest
+from toa.core.identity import canonical, digest
 from toa.core.record import Record
-from toa.exceptions import NotAllowedHere
+from toa.exceptions import InvalidInput, NotAllowedHere
 from toa.runtime.bindings import Operation
+from toa.runtime.calls import comparable
 from toa.workflow.asking import Calling, Now
 from toa.workflow.machine import Machine
 
@@ -75,7 +76,11 @@ class WorkflowContext:
         the same reply. An Error it replies with is returned, what it raises is raised."""
         if once is not None:
             raise NotAllowedHere("a step of a workflow takes no once key", hint="it is done once as it is")
-        return Calling(name=str(endpoint), input=input, query=query)
+        try:
+            told = canonical([input, comparable(query)])
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"the request to {endpoint} is no JSON: {error}") from error
+        return Calling(name=str(endpoint), input=input, query=query, told=told)
 
     @property
     def local(self) -> WorkflowRemote:

@@ -30,7 +30,8 @@ from toa.workflow import rows
 from toa.workflow.context import WorkflowContext
 from toa.workflow.ending import end, fail
 from toa.workflow.entries import answered, raised
-from toa.workflow.machine import Broken, Ended, Machine, Memory, Pause, Perform, Wait, Write
+from toa.workflow.machine import Machine, Memory
+from toa.workflow.pauses import Broken, Ended, Pause, Perform, Wait, Write
 from toa.workflow.performing import Prepared
 from toa.workflow.rows import Row
 

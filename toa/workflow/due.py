@@ -112,12 +112,13 @@ class StepCalls(StoredCalls):
 
     def step(self, limit: int, dispatch: Dispatch) -> Step:
         now = clock.clock().now()
-        hints = hint_due(self.kind, _of_type(OperationType.EFFECT), limit, self._leased.since(now))
-        for hint in hints:
+        told = hint_due(self.kind, _of_type(OperationType.EFFECT), limit, self._leased.since(now))
+        for hint in told.hints:
             dispatch.hint(hint)
-        if len(hints) < limit:
+        full = len(told.hints) >= limit
+        if not (full or told.left):
             self._leased.raised(now, [])
-        return Step(settled=len(hints), full=len(hints) >= limit)
+        return Step(settled=len(told.hints), full=full)
 
 
 def _last(found: Sequence[Live], quota: int) -> dict[str, Live]:

@@ -14,7 +14,7 @@ from toa.runtime.deciding import checked_reply
 from toa.runtime.journal import Settled, write_history
 from toa.workflow import rows
 from toa.workflow.entries import Answer, Journal, answered
-from toa.workflow.machine import Broken, Ended
+from toa.workflow.pauses import Broken, Ended
 from toa.workflow.rows import Row
 
 logger = logging.getLogger("toa.workflow")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from toa.workflow.asking import EnterRetry
+from toa.core.clock import GREATEST
+from toa.exceptions import InvalidMoment
+from toa.workflow.asking import Asking, BackOff, EnterRetry, EnterWatch, Occur, Sleep
 from toa.workflow.entries import Answer, Entry, Journal
 
 
@@ -29,6 +31,52 @@ class Progress:
     position: int = 0
     """Of the next step."""
     frames: list[Frame] = field(default_factory=list)
+
+    def name_of(self, asked: Asking) -> str:
+        """The name by which a replay recognises a step that is asked for here."""
+        if isinstance(asked, EnterWatch):
+            return asked.name or f"#{self.position}"
+        return asked.watch.identity if isinstance(asked, Occur) else asked.name
+
+    def place(self) -> list[str | int]:
+        """Where the next step stands, the same at every replay and at no other step: within a delivery, counted from
+        its beginning."""
+        place: list[str | int] = []
+        base = 0
+        for frame in self.frames:
+            if isinstance(frame, Watch) and frame.occurrence is not None:
+                place.append(f"{frame.identity}@{frame.occurrence}")
+                base = frame.place
+        return [*place, self.position - base]
+
+    def deadline(self) -> Deadline | None:
+        """The deadline around the next step that is over first."""
+        standing = [frame for frame in self.frames if isinstance(frame, Deadline) and not frame.spent]
+        return min(standing, key=lambda frame: frame.until, default=None)
+
+    def deadline_over(self, now: int, moment: int | None) -> Deadline | None:
+        """The deadline that is over; null where the next step is over before it by itself, at `moment`."""
+        first = self.deadline()
+        if first is None or first.until > now or (moment is not None and moment <= first.until):
+            return None
+        return first
+
+    def over(self, asked: Asking, now: int) -> int | None:
+        """When a step that is asked for now is over by itself; null where no moment says so. Raises InvalidMoment."""
+        match asked:
+            case Sleep(until=int(until)):
+                return until
+            case Sleep(for_ms=int(for_ms)):
+                if now + for_ms > GREATEST:
+                    raise InvalidMoment(f"a sleep of {for_ms} ms from now ends after the year 9999")
+                return now + for_ms
+            case BackOff():
+                return asked.retry.until
+            case Occur():
+                anchor, cursor = self.watches[asked.watch.identity]
+                return asked.rhythm.next_after(cursor, anchor)
+            case _:
+                return None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from toa.runtime.sql import insert_rows
 from toa.runtime.table import Lock, jsonb
 from toa.runtime.writing import Entry as Drafted
 from toa.workflow.entries import Answer, Entry, answered, raised
-from toa.workflow.machine import Perform
+from toa.workflow.pauses import Perform
 from toa.workflow.rows import Row, step_row
 
 _TOLD = """
