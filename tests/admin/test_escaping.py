@@ -3,6 +3,7 @@
 import pytest
 
 from tests.admin import rows
+from toa.core.clock import to_datetime
 from toa.models import Delay
 
 pytestmark = pytest.mark.django_db
@@ -25,6 +26,10 @@ def hostile_rows(now):
         rows.pulse(now, endpoint=HOSTILE, query=json, input=HOSTILE),
         rows.component(now, locator=HOSTILE, description=HOSTILE, manifest=json, operations=json),
         rows.process(now, host=HOSTILE),
+        rows.schedule(now, endpoint=HOSTILE, input=HOSTILE, paused_at=to_datetime(now), paused_by=HOSTILE),
+        rows.scheduled_call(now, endpoint=HOSTILE, entity=HOSTILE, request=json),
+        rows.revision(now, component=HOSTILE, entity=HOSTILE, endpoint=HOSTILE, changes={HOSTILE: [HOSTILE, 1]}),
+        rows.lock(now, key=HOSTILE, holder=HOSTILE),
     ]  # fmt: skip
 
 
