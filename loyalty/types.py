@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from decimal import Decimal
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, overload
 
@@ -12,6 +12,7 @@ from toa.typing import (
     Criteria,
     DecidingContext,
     Draft,
+    DurableContext,
     Id,
     Item,
     Names,
@@ -27,6 +28,7 @@ class Entry(Draft, Protocol):
     tier: Literal["basic", "silver", "gold"]
     month: str | None
     free: int
+    email: str | None
 
     @property
     def id(self) -> str: ...
@@ -52,6 +54,7 @@ class State(Item, Protocol):
     tier: Literal["basic", "silver", "gold"]
     month: str | None
     free: int
+    email: str | None
     CREATED: int
     UPDATED: int
     DELETED: int | None
@@ -68,6 +71,7 @@ class Changeset(TypedDict, total=False):
     tier: Literal["basic", "silver", "gold"]
     month: str | None
     free: int
+    email: str | None
 
 
 class Configuration(Item, Protocol):
@@ -125,6 +129,58 @@ class EarnArguments(TypedDict):
     total: Decimal | str
 
 
+class JoinInput(Item, Protocol):
+    """What join gets."""
+
+    email: str
+
+
+class JoinArguments(TypedDict):
+    """What join is given."""
+
+    email: str
+
+
+class WelcomeInput(Item, Protocol):
+    """What welcome gets."""
+
+    customer: str
+
+
+class WelcomeArguments(TypedDict):
+    """What welcome is given."""
+
+    customer: str
+
+
+class WelcomeOutput(TypedDict):
+    """What welcome returns."""
+
+    sent: int
+    ordered: bool
+
+
+class WelcomeReply(Item, Protocol):
+    """What welcome answers."""
+
+    sent: int
+    ordered: bool
+
+
+class WriteInput(Item, Protocol):
+    """What write gets."""
+
+    customer: str
+    letter: Literal["welcome", "deliveries", "points"]
+
+
+class WriteArguments(TypedDict):
+    """What write is given."""
+
+    customer: str
+    letter: Literal["welcome", "deliveries", "points"]
+
+
 class Local(Protocol):
     """The operations of this component, as `context.local` has them."""
 
@@ -144,6 +200,42 @@ class Local(Protocol):
     ) -> DeliverReply | Error: ...
 
     def earn(self, input: EarnArguments, query: Query) -> Any: ...
+    def join(self, input: JoinArguments, query: Query) -> Any | Error: ...
+    def write(self, input: WriteArguments) -> Any | Error: ...
+
+
+class Steps(Protocol):
+    """The same, as `context.local` of a workflow has them."""
+
+    def observe(
+        self,
+        input: None = None,
+        *,
+        query: Query,
+    ) -> Awaitable[State | None]: ...
+
+    def enumerate(self, input: None = None, *, query: Query) -> Awaitable[States]: ...
+    def assign(self, input: None = None, *, query: Query) -> Awaitable[None]: ...
+    def terminate(self, input: None = None, *, query: Query) -> Awaitable[None]: ...
+    def ensure(self, input: None = None, *, query: Query) -> Awaitable[State]: ...
+
+    def allowance(
+        self,
+        input: None = None,
+        *,
+        query: Query,
+    ) -> Awaitable[AllowanceReply]: ...
+
+    def deliver(
+        self,
+        input: None = None,
+        *,
+        query: Query,
+    ) -> Awaitable[DeliverReply | Error]: ...
+
+    def earn(self, input: EarnArguments, query: Query) -> Awaitable[Any]: ...
+    def join(self, input: JoinArguments, query: Query) -> Awaitable[Any | Error]: ...
+    def write(self, input: WriteArguments) -> Awaitable[Any | Error]: ...
 
 
 class Operations(Protocol):
@@ -235,6 +327,46 @@ class Operations(Protocol):
         criteria: Criteria | None = None,
     ) -> Any: ...
 
+    @overload
+    def join(
+        self,
+        id: str,
+        *,
+        email: str,
+        version: int | None = None,
+        criteria: Criteria | None = None,
+        check: Literal[True],
+    ) -> Any: ...
+
+    @overload
+    def join(
+        self,
+        id: str,
+        *,
+        email: str,
+        version: int | None = None,
+        criteria: Criteria | None = None,
+        check: bool = False,
+    ) -> Any | Error: ...
+
+    @overload
+    def write(
+        self,
+        *,
+        customer: str,
+        letter: Literal["welcome", "deliveries", "points"],
+        check: Literal[True],
+    ) -> Any: ...
+
+    @overload
+    def write(
+        self,
+        *,
+        customer: str,
+        letter: Literal["welcome", "deliveries", "points"],
+        check: bool = False,
+    ) -> Any | Error: ...
+
 
 class Context(DecidingContext[Configuration], Protocol):
     """Of a transition, an assignment or a computation."""
@@ -246,3 +378,7 @@ class ObservationContext(ReadingContext[Configuration, Local], Protocol):
 
 class EffectContext(ActingContext[Configuration, Local], Protocol):
     """Of an effect."""
+
+
+class WorkflowContext(DurableContext[Configuration, Steps], Protocol):
+    """Of a workflow."""

@@ -6,7 +6,7 @@ They say to a type checker what drafts, inputs, replies and contexts have; nothi
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, KeysView, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, KeysView, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
 from uuid import UUID
@@ -183,3 +183,39 @@ class ActingContext(ReadingContext[Configuration_co, Local_co], Protocol[Configu
     def send(self, endpoint: str, request: Request | Mapping[str, Any] | None = None) -> str: ...
 
     def lock(self, key: str, wait: int | str = 0) -> AbstractContextManager[HeldLock]: ...
+
+
+class DurableContext(Protocol[Configuration_co, Local_co]):
+    """Of a workflow: calls are awaited. See `toa.workflow.context` for each member."""
+
+    def now(self) -> Awaitable[int]: ...
+
+    @property
+    def due(self) -> int: ...
+
+    def after(self, duration: int | str) -> int: ...
+
+    def id(self) -> str: ...
+
+    def random(self) -> float: ...
+
+    @property
+    def key(self) -> str: ...
+
+    def key_for(self, name: str) -> str: ...
+
+    @property
+    def configuration(self) -> Configuration_co: ...
+
+    @property
+    def logger(self) -> logging.LoggerAdapter[logging.Logger]: ...
+
+    def call(
+        self, endpoint: str, input: Any = None, query: Query | Mapping[str, Any] | None = None
+    ) -> Awaitable[Any]: ...
+
+    @property
+    def local(self) -> Local_co: ...
+
+    @property
+    def remote(self) -> Any: ...

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from decimal import Decimal
-from typing import Any, Protocol, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, Protocol, TypeAlias, TypedDict, overload
 
 from toa.typing import (
     ActingContext,
     Criteria,
     DecidingContext,
     Draft,
+    DurableContext,
     Id,
     Item,
     Names,
@@ -75,6 +76,8 @@ class Changeset(TypedDict, total=False):
 class Configuration(Item, Protocol):
     """The component's configuration."""
 
+    morning: str
+
 
 class AssignInput(Item, Protocol):
     """What assign gets."""
@@ -108,6 +111,38 @@ class WeeklyArguments(TypedDict):
     at: int
 
 
+class DailyInput(Item, Protocol):
+    """What daily gets."""
+
+    @overload
+    def get(self, name: Literal["n"], /) -> int | None: ...
+
+    @overload
+    def get(self, name: Literal["i"], /) -> int | None: ...
+
+    @overload
+    def get(self, name: str, default: Any = None, /) -> Any: ...
+
+
+class DailyArguments(TypedDict):
+    """What daily is given."""
+
+    n: NotRequired[int]
+    i: NotRequired[int]
+
+
+class DayInput(Item, Protocol):
+    """What day gets."""
+
+    at: int
+
+
+class DayArguments(TypedDict):
+    """What day is given."""
+
+    at: int
+
+
 class Local(Protocol):
     """The operations of this component, as `context.local` has them."""
 
@@ -117,6 +152,25 @@ class Local(Protocol):
     def terminate(self, input: None = None, *, query: Query) -> None: ...
     def ensure(self, input: None = None, *, query: Query) -> State: ...
     def weekly(self, input: WeeklyArguments) -> Any: ...
+    def day(self, input: DayArguments) -> Any: ...
+
+
+class Steps(Protocol):
+    """The same, as `context.local` of a workflow has them."""
+
+    def observe(
+        self,
+        input: None = None,
+        *,
+        query: Query,
+    ) -> Awaitable[State | None]: ...
+
+    def enumerate(self, input: None = None, *, query: Query) -> Awaitable[States]: ...
+    def assign(self, input: AssignArguments, query: Query) -> Awaitable[None]: ...
+    def terminate(self, input: None = None, *, query: Query) -> Awaitable[None]: ...
+    def ensure(self, input: None = None, *, query: Query) -> Awaitable[State]: ...
+    def weekly(self, input: WeeklyArguments) -> Awaitable[Any]: ...
+    def day(self, input: DayArguments) -> Awaitable[Any]: ...
 
 
 class Operations(Protocol):
@@ -173,6 +227,7 @@ class Operations(Protocol):
     ) -> State: ...
 
     def weekly(self, *, at: int) -> Any: ...
+    def day(self, *, at: int) -> Any: ...
 
 
 class Context(DecidingContext[Configuration], Protocol):
@@ -185,3 +240,7 @@ class ObservationContext(ReadingContext[Configuration, Local], Protocol):
 
 class EffectContext(ActingContext[Configuration, Local], Protocol):
     """Of an effect."""
+
+
+class WorkflowContext(DurableContext[Configuration, Steps], Protocol):
+    """Of a workflow."""

@@ -27,11 +27,13 @@ def fill(product: str, available: int) -> None:
     toa.call("fulfilment.stock.assign", {"available": available}, id=product, version=0)
 
 
-def place(reference: str, *, product: str = "tea", quantity: int = 1, total: str = "10.00") -> str:
+def place(
+    reference: str, *, product: str = "tea", quantity: int = 1, total: str = "10.00", customer: str = "anna"
+) -> str:
     """Place an order; returns its id."""
     reply = toa.call(
         "store.orders.create",
-        {"reference": reference, "customer": "anna", "product": product, "quantity": quantity, "total": total},
+        {"reference": reference, "customer": customer, "product": product, "quantity": quantity, "total": total},
         once=reference,
         check=True,
     )

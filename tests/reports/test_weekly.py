@@ -9,9 +9,9 @@ import pytest
 
 import toa
 from store.orders.models import Order
+from store.reports import figures
+from store.reports.calendar import week_before
 from store.reports.models import Report
-from store.reports.operations import weekly
-from store.reports.weeks import week_before
 from tests.orders.placing import fill, place
 from toa.cadence.actions import operating
 from toa.cadence.reports.standing import find
@@ -110,6 +110,6 @@ def test_a_report_made_again_takes_the_place_of_the_first(orders, toa_clock):
 
 
 def test_more_orders_than_a_page_are_all_counted(orders, toa_clock, monkeypatch):
-    monkeypatch.setattr(weekly, "PAGE", 2)
+    monkeypatch.setattr(figures, "PAGE", 2)
     toa_clock.advance_to(at("2026-01-12 08:00"))
     assert reports() == SECOND_WEEK

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toa.core.specs import ComponentSpec
+from toa.core.specs import ComponentSpec, OperationType
 from toa.manifests.types.annotations import Received
 from toa.manifests.types.entity import write_entity
 from toa.manifests.types.operations import write_operations
@@ -24,12 +24,16 @@ _OWN = (
     "Operations",
     "State",
     "States",
+    "Steps",
+    "WorkflowContext",
 )
 _IMPORTED = (
     "ActingContext",
+    "Awaitable",
     "Criteria",
     "DecidingContext",
     "Draft",
+    "DurableContext",
     "Error",
     "Id",
     "Item",
@@ -57,7 +61,8 @@ def types_of(spec: ComponentSpec) -> str:
         write_entity(module, spec.entity)
     _write_configuration(module, spec.configuration)
     write_operations(module, spec)
-    _write_contexts(module)
+    workflows = any(operation.type is OperationType.WORKFLOW for operation in spec.operations.values())
+    _write_contexts(module, workflows=workflows)
     return module.text()
 
 
@@ -66,12 +71,13 @@ def _write_configuration(module: Module, schema: Mapping[str, Any]) -> None:
     Received(module).define(schema, "Configuration", "The component's configuration.")
 
 
-def _write_contexts(module: Module) -> None:
+def _write_contexts(module: Module, *, workflows: bool) -> None:
     module.use("typing", "Protocol")
     for name, base, arguments, doc in (
         ("Context", "DecidingContext", "Configuration", "Of a transition, an assignment or a computation."),
         ("ObservationContext", "ReadingContext", "Configuration, Local", "Of an observation."),
         ("EffectContext", "ActingContext", "Configuration, Local", "Of an effect."),
+        *([("WorkflowContext", "DurableContext", "Configuration, Steps", "Of a workflow.")] if workflows else []),
     ):
         module.use("toa.typing", base)
         module.define(name, [f"{base}[{arguments}]", "Protocol"], doc, [])

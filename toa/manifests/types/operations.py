@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toa.core.specs import ComponentSpec, OperationSpec, QueryRule, Schema, Scope
+from toa.core.specs import ComponentSpec, OperationSpec, OperationType, QueryRule, Schema, Scope
 from toa.manifests.types.annotations import Given, Received, is_name, is_needed
 from toa.manifests.types.entity import id_annotation
 from toa.manifests.types.source import Module, camel, union
@@ -49,14 +49,20 @@ class Forms:
 
 
 def write_operations(module: Module, spec: ComponentSpec) -> None:
-    """Define inputs, replies, `Local` and `Operations`."""
+    """Define inputs, replies, `Local` and `Operations`; where there are workflows, `Steps`, which they await."""
     forms = [_forms(module, spec, operation) for operation in spec.operations.values()]
-    if any(one.operation.errors for one in forms):
+    # A workflow is started, not called.
+    calls = [one for one in forms if one.operation.type is not OperationType.WORKFLOW]
+    if any(one.operation.errors for one in calls):
         module.use("toa", "Error")
     module.use("typing", "Protocol")
-    local = [_local(module, one) for one in forms]
+    local = [_local(module, one, one.answers) for one in calls]
     module.define("Local", ["Protocol"], "The operations of this component, as `context.local` has them.", local)
-    called = [member for one in forms for member in _from_model(module, spec, one)]
+    if len(calls) < len(forms):
+        module.use("collections.abc", "Awaitable")
+        steps = [_local(module, one, f"Awaitable[{one.answers}]", awaited=True) for one in calls]
+        module.define("Steps", ["Protocol"], "The same, as `context.local` of a workflow has them.", steps)
+    called = [member for one in calls for member in _from_model(module, spec, one)]
     module.define("Operations", ["Protocol"], "The operations of this component, as its model has them.", called)
 
 
@@ -94,7 +100,7 @@ def _undeclared(module: Module, spec: ComponentSpec, operation: OperationSpec) -
     return "Any"
 
 
-def _local(module: Module, form: Forms) -> list[str]:
+def _local(module: Module, form: Forms, returns: str, *, awaited: bool = False) -> list[str]:
     operation = form.operation
     parameters = ["self", "input: None = None" if operation.input is None else f"input: {form.given}"]
     if operation.query is not QueryRule.ABSENT:
@@ -103,9 +109,9 @@ def _local(module: Module, form: Forms) -> list[str]:
         if needed and operation.input is None:
             parameters.append("*")
         parameters.append("query: Query" if needed else "query: Query | None = None")
-    if operation.once_ms is not None:
+    if operation.once_ms is not None and not awaited:
         parameters += [*([] if "*" in parameters else ["*"]), "once: str | None = None"]
-    return module.method(operation.name, parameters, form.answers)
+    return module.method(operation.name, parameters, returns)
 
 
 def _from_model(module: Module, spec: ComponentSpec, form: Forms) -> list[list[str]]:
