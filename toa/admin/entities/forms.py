@@ -80,7 +80,9 @@ class CallForm(forms.Form):
 
     def look_again(self, version: int) -> None:
         """Have the form submitted anew for the VERSION that there is by now."""
-        self.data = {**self.data, self.add_prefix("seen"): str(version)}
+        data: Any = self.data
+        self.data = again = data.copy()
+        again[self.add_prefix("seen")] = str(version)
 
     def _take_up(self, operation: Operation, state: State | None) -> None:
         """What the hidden fields hold, and, of an assignment, what the object has now."""
