@@ -7,7 +7,7 @@ MANAGE := $(VENV) manage.py
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo run test faults chaos mutants check openapi format servers stop clean
+.PHONY: help venv setup demo run test shots faults chaos mutants check openapi format servers stop clean
 
 # The first interpreter that runs and is new enough; else any that runs, to which bootstrap.py says what it lacks.
 # Version managers leave programs about that fail when they are run.
@@ -33,6 +33,7 @@ help:
 	@echo "make chaos     2,000 orders against an outside with all faults on, workers killed; SEED=1 ORDERS=2000"
 	@echo "make mutants   bugs planted in a copy of the source, for the tests to find; some minutes"
 	@echo "make bench     speed, beside other schedulers on the same servers; QUICK=1 takes less than five minutes"
+	@echo "make shots     pictures of every page of the admin in build/shots: light, dark, on a phone"
 	@echo "make check     style, types, layers, missing migrations, stale types"
 	@echo "make openapi   write docs/openapi.yaml from the manifests"
 	@echo "make format    put the source into its form"
@@ -64,6 +65,10 @@ test: setup check
 	$(VENV) -m pytest -n 2 -m "not slow and not processes"
 	TOA_SETWISE=0 $(VENV) -m pytest -n 2 -m "not slow and not processes" $(FIRING)
 	$(VENV) -m pytest -m "processes and not slow"
+
+# From a shop of their own, in a database that is removed again. It needs a Chromium.
+shots: setup
+	$(VENV) tests/browser/shots.py
 
 FAULTS := tests/faults tests/cadence/test_poison.py tests/cadence/test_contention.py tests/cadence/test_claims.py
 
