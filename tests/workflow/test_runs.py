@@ -19,7 +19,7 @@ def test_a_run_sleeps_calls_and_returns(voyages):
     run = voyages.run(daily)
     row = voyages.row(run)
     assert row.waits["kind"] == "sleep"
-    assert RunStep.objects.count() == 1
+    assert RunStep.objects.filter(run=run).count() == 1
     voyages.after("10m")
     assert voyages.miles(voyage) == 0
     voyages.after("10m")
@@ -32,7 +32,8 @@ def test_a_run_sleeps_calls_and_returns(voyages):
         "hailed": {"hailed": "port", "calls": 1},
     }
     assert [step["kind"] for step in ended.steps] == ["now", "sleep", "call", "call", "now"]
-    assert (Run.objects.count(), RunStep.objects.count(), RunCall.objects.count()) == (0, 0, 0)
+    for rows in (Run.objects.filter(id=run), RunStep.objects.filter(run=run), RunCall.objects.filter(run=run)):
+        assert not rows.exists()
     assert voyages.miles(voyage) == 3
-    assert History.objects.filter(source="run", outcome="made").count() == 1
+    assert History.objects.filter(call=run, source="run", outcome="made").count() == 1
     assert not Failure.objects.exists()
