@@ -8,8 +8,10 @@ import os
 import sys
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import connection
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
@@ -71,6 +73,13 @@ class Instances(RuleBasedStateMachine):
     def arm(self, subject, name, other, offset):
         moment = self.clock.now + offset
         toa.call(f"{CLAIMS}.set", {name: moment, other: moment}, id=self.ids[subject])
+
+    @rule(name=st.sampled_from(DEADLINES), other=st.sampled_from(DEADLINES), offset=st.sampled_from([0, 1_000]))
+    def arm_both(self, name, other, offset):
+        """What comes due together goes through one round together."""
+        moment = self.clock.now + offset
+        for identity, which in zip(self.ids, (name, other), strict=True):
+            toa.call(f"{CLAIMS}.set", {which: moment}, id=identity)
 
     @rule(subject=subjects, name=st.sampled_from(DEADLINES))
     def clear(self, subject, name):
@@ -221,14 +230,16 @@ class Instances(RuleBasedStateMachine):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("runs", [SHARE, pytest.param(500, marks=pytest.mark.slow)])
-def test_T19_whatever_happens_each_takes_effect_once_and_in_its_place(runs, toa_clock):
+@pytest.mark.parametrize("setwise", [True, False], ids=["in sets", "one by one"])
+def test_T19_whatever_happens_each_takes_effect_once_and_in_its_place(runs, setwise, toa_clock, settings):
+    settings.TOA = {**django_settings.TOA, "SETWISE": setwise}
     Pulse.objects.update(wake_at=None, paused_at=to_datetime(toa_clock.now))
     Instances.clock = toa_clock
     Instances.broken = None
     try:
         run_state_machine_as_test(
             Instances,
-            settings=settings(
+            settings=hypothesis_settings(
                 max_examples=runs,
                 stateful_step_count=24,
                 deadline=None,
