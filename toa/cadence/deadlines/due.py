@@ -155,7 +155,9 @@ def unreadable(component: Component) -> list[str]:
     """Queries as SQL for instances that never come due: SQL gave them a moment before the year 1."""
     return [
         f"SELECT 1 FROM {table_of(component)} c WHERE {condition} AND {moment} < '{FIRST.isoformat()}'::timestamptz"
-        for moment, condition, _ in _places(component)
+        # In the order of the index, which finds that there are none; the planner thinks of many, and reads the table.
+        f" ORDER BY {order}"
+        for moment, condition, order in _places(component)
     ]
 
 
