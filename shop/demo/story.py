@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from shop.children import Child, beat, end_all, manage, worker
-from shop.demo.house import DRIFT, DRIFTING, House, differences
+from shop.demo.house import DRIFT, DRIFTING, Difference, House, differences
 from shop.demo.paying import Customers
 from shop.demo.screen import Screen
 from shop.demo.watching import Standing, Watcher
@@ -105,7 +105,7 @@ class Story:
         self._told = time.monotonic()
         apart = differences(self._warehouse.shelves())
         if apart:
-            self._screen.say(f"{len(apart)} figures are not what the warehouse has. {apart[0]}.")
+            self._screen.say(f"Not what the warehouse has: {_figures(apart)}, such as {apart[0]}.")
         else:
             self._screen.say("Every figure is what the warehouse has.")
 
@@ -113,16 +113,19 @@ class Story:
         """Let the shelves come to rest, and wait for the figures to be set right; returns the shelves."""
         house = self._warehouse
         house.drift(0)
-        shelves = house.shelves()
-        apart = differences(shelves)
+        apart = differences(house.shelves())
         self._screen.say(
-            f"The shelves changed {house.moved()} times by themselves and come to rest; {len(apart)} figures differ."
+            f"The shelves changed {house.moved()} times by themselves and come to rest;"
+            f" {_figures(apart)} to be set right."
         )
-        while differences(shelves) and time.monotonic() < give_up:
+        while apart and time.monotonic() < give_up:
             self._check_crew()
             self._screen.show(self._watcher.news(), self._watcher.standing())
             time.sleep(LOOK_S)
+            apart = differences(house.shelves())
         self._screen.show(self._watcher.news(), self._watcher.standing())
+        shelves = house.shelves()
+        self._screen.say(f"{len(shelves) - len(apart)} of {len(shelves)} figures are what the warehouse has.")
         return shelves
 
     @property
@@ -195,3 +198,7 @@ class Story:
         log = self._world.logs / f"{name}.log"
         reached = self._house.environment if self._house else {}
         return Child(name, command, environment={**self._world.environment, **reached, **environment}, log=log)
+
+
+def _figures(apart: Sequence[Difference]) -> str:
+    return "1 figure" if len(apart) == 1 else f"{len(apart)} figures"
