@@ -60,7 +60,7 @@ def test_F6_a_crash_after_the_delivery_gives_the_same_occurrence_with_the_same_k
     with crash() as statements:
         voyages.clock.run_until_idle()
     assert len(delivered) == 1
-    settles = [place for place, sent in enumerate(statements.sent) if sent.startswith("UPDATE toa_run SET seq")]
+    settles = [place for place, sent in enumerate(statements.sent) if "DELETE FROM toa_runstep" in sent]
     voyages.clock.set(began + 20_000)
     with crash(settles[-1]), pytest.raises(Crash):
         voyages.clock.run_until_idle()

@@ -24,6 +24,7 @@ from toa.core.record import as_record
 from toa.exceptions import Busy, Nondeterministic
 from toa.runtime import bindings, clock, settings, waking
 from toa.runtime.deciding import Verdict
+from toa.runtime.sending import together
 from toa.runtime.table import Lock
 from toa.runtime.writing import Entry as Drafted
 from toa.workflow import rows
@@ -203,7 +204,8 @@ class _Driving:
                 case Ended() | Broken():
                     if machine.withdrawn:
                         rows.withdraw(row.id)
-                    end(row, machine.journal, pause)
+                    with together():
+                        end(row, machine.journal, pause)
                     return False
                 case Perform():
                     self._pause = pause
@@ -263,6 +265,7 @@ class _Driving:
             machine.withdrawn = False
         wake = row.wake if wait is None else wait.until
         waits = None if wait is None else wait.waits
-        self._row = rows.write(row, machine.journal, machine.progress.watches, waits, wake)
+        with together():
+            self._row = rows.write(row, machine.journal, machine.progress.watches, waits, wake)
         if wait is not None and wake is not None:
             waking.after_commit(to_datetime(wake), to_datetime(machine.now()))

@@ -18,6 +18,7 @@ from toa.core.identity import dumps
 from toa.exceptions import Busy
 from toa.models import Outcome
 from toa.runtime import settings
+from toa.runtime.sending import run
 from toa.runtime.sql import array, insert_rows
 from toa.runtime.table import from_json, jsonb
 from toa.workflow.entries import Answer, Entry, Journal
@@ -118,31 +119,18 @@ def write(
     """Write what is new of a locked run, and what it waits for; returns it as it is then."""
     write_journal(row.id, journal)
     attempt = 0 if waits is None else int(waits.get("attempt", 0))
-    with connections[settings.alias()].cursor() as cursor:
-        cursor.execute(
-            _UPDATE,
-            [
-                len(journal),
-                json(waits),
-                dumps(watches),
-                None if wake is None else to_datetime(wake),
-                attempt,
-                row.id,
-            ],
-        )
+    moment = None if wake is None else to_datetime(wake)
+    run(_UPDATE, [len(journal), json(waits), dumps(watches), moment, attempt, row.id])
     return replace(row, seq=row.seq + 1, steps=len(journal), waits=waits, watches=watches, wake=wake, attempt=attempt)
 
 
-def write_journal(run: UUID, journal: Journal) -> None:
+def write_journal(identity: UUID, journal: Journal) -> None:
     """Write what the database does not have of a journal."""
     written = journal.written()
     gone = journal.removed() + [position for position, _, stored in written if stored]
     if gone:
-        with connections[settings.alias()].cursor() as cursor:
-            cursor.execute(
-                "DELETE FROM toa_runstep WHERE run = %s AND position = ANY(%s::integer[])", [run, array(gone)]
-            )
-    insert_rows("toa_runstep", [step_row(run, position, entry) for position, entry, _ in written])
+        run("DELETE FROM toa_runstep WHERE run = %s AND position = ANY(%s::integer[])", [identity, array(gone)])
+    insert_rows("toa_runstep", [step_row(identity, position, entry) for position, entry, _ in written])
 
 
 def step_row(run: UUID, position: int, entry: Entry) -> dict[str, Any]:
@@ -160,8 +148,7 @@ def step_row(run: UUID, position: int, entry: Entry) -> dict[str, Any]:
 
 def park(row: Row, now: int) -> None:
     """Let a locked run rest as it is, until somebody decides about its failure."""
-    with connections[settings.alias()].cursor() as cursor:
-        cursor.execute(_PARK, [to_datetime(now), row.steps, json(row.waits), dumps(row.watches), row.id])
+    run(_PARK, [to_datetime(now), row.steps, json(row.waits), dumps(row.watches), row.id])
 
 
 def withdraw(run: UUID) -> None:
@@ -191,10 +178,9 @@ def remove(row: Row, journal: Sequence[tuple[int, Entry]], outcome: Outcome, res
         "ended_at": to_datetime(now),
     }
     insert_rows("toa_endedrun", [record])
-    with connections[settings.alias()].cursor() as cursor:
-        if row.steps:
-            cursor.execute("DELETE FROM toa_runstep WHERE run = %s", [row.id])
-        cursor.execute("DELETE FROM toa_run WHERE id = %s", [row.id])
+    if row.steps:
+        run("DELETE FROM toa_runstep WHERE run = %s", [row.id])
+    run("DELETE FROM toa_run WHERE id = %s", [row.id])
 
 
 def _kept(position: int, entry: Entry) -> dict[str, Any]:
@@ -242,8 +228,7 @@ def _one(sql: str, parameters: list[Any]) -> Row | None:
 
 def count_strike(row: Row) -> None:
     """Add a strike to a locked run. What it commits takes all of them away."""
-    with connections[settings.alias()].cursor() as cursor:
-        cursor.execute("UPDATE toa_run SET strikes = strikes + 1 WHERE id = %s", [row.id])
+    run("UPDATE toa_run SET strikes = strikes + 1 WHERE id = %s", [row.id])
 
 
 def json(value: Any) -> str | None:
