@@ -41,7 +41,7 @@ def cancel(identity: UUID, by: str = "") -> str:
     Answers `cancelled` where it had not begun or had failed; `being cancelled` where its function is told: at its next
     wait `toa.Cancelled` is raised in it, its `finally` blocks run, for at most a minute, and an effect that it waits
     for loses its lease. Asked again it answers the same and changes nothing. Of a run that has ended it answers what
-    became of it. Raises NotFound where there is none.
+    became of it. Raises NotFound where there is none, Busy where a failed run's effect is being settled right now.
     """
     now = clock.clock().now()
     moment = to_datetime(now)
@@ -51,6 +51,7 @@ def cancel(identity: UUID, by: str = "") -> str:
             return _ended(identity)
         if row.failed_at is not None or (row.seq == 0 and row.cancel_at is None):
             Failure.objects.using(settings.alias()).filter(call=identity, source=SOURCE).delete()
+            rows.withdraw(identity)
             journal = rows.journal_of(row)
             close(replace(row, cancel_by=by), journal, Outcome.CANCELLED, None, f"by {by}" if by else "", now)
             answer = CANCELLED
@@ -100,6 +101,7 @@ class Decided:
     def let_go(self, failure: Failure, by: str, code: str, now: int) -> None:
         row = rows.hold(failure.call)
         if row is not None:
+            rows.withdraw(row.id)
             error = f"{failure.error}; {code}, by {by}"
             rows.remove(row, rows.journal_of(row).items(), Outcome.FAILED, None, error, now)
 
