@@ -5,6 +5,7 @@ import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.admin.utils import quote
 from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
@@ -90,6 +91,19 @@ def test_O6_a_request_by_hand_needs_both_permissions(permissions, operation, sta
     assert answer.status_code == status
     assert order(identity).status == ("cancelled" if status == 302 else "pending")
     assert client.get(form_of(operation, identity)).status_code == (200 if status == 302 else status)
+
+
+def test_every_button_leads_to_its_form(root, toa_clock):
+    fill("a_b/c", 10)
+    with configured(expiry="process"):
+        identity = place("A-1", product="a_b/c")
+        toa_clock.run_until_idle()
+    for name, key in (("store_lifecycle_process", identity), ("fulfilment_stock_stock", quote("a_b/c"))):
+        page = root.get(reverse(f"admin:{name}_change", args=[key])).content.decode()
+        links = re.findall(r'<a class="button[^"]*" href="([^"]+)"', page)
+        assert links
+        for link in links:
+            assert root.get(html.unescape(link)).status_code == 200, link
 
 
 def test_a_person_who_is_nobody_is_sent_to_the_login(client, toa_clock):

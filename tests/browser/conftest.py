@@ -14,8 +14,9 @@ from tests.browser import chromium
 PASSWORD = "correct horse"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    # Not for longer: the loop that it runs in this thread is nothing for other tests.
     path = chromium.found()
     if path is None:
         pytest.skip("no Chromium is here, so no page was looked at (Debian, Ubuntu: apt-get install chromium)")

@@ -14,7 +14,7 @@ from toa.admin.entities.forms import CallForm
 from toa.admin.entities.offering import caller_of
 from toa.core.error import Error
 from toa.core.identity import plain
-from toa.exceptions import CallError, InvalidQuery, OutcomeUnknown, PreconditionFailed, Transient
+from toa.exceptions import CallError, OutcomeUnknown, PreconditionFailed, Transient
 from toa.runtime.bindings import Component, Operation
 from toa.runtime.calls import call
 from toa.runtime.table import State
@@ -40,7 +40,6 @@ class Answer:
     """A form to show, or, after the call was made, where to go."""
 
     form: CallForm
-    status: int = 200
     location: HttpResponseRedirect | None = None
 
 
@@ -63,7 +62,7 @@ def answer(of: EntityAdmin, request: HttpRequest, asking: Asking) -> Answer:
         return _changed_meanwhile(asking, form)
     except (CallError, Transient, OutcomeUnknown) as error:
         form.refuse(error)
-        return Answer(form=form, status=409 if isinstance(error, InvalidQuery) else 200)
+        return Answer(form=form)
     if isinstance(reply, Error):
         form.refuse(reply)
         return Answer(form=form)

@@ -120,6 +120,8 @@ class EntityAdmin(ReadOnlyAdmin):
         row = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404(f"There is no {self.opts.verbose_name} {unquote(object_id)}.")
+        if not self.has_view_permission(request, row):
+            raise PermissionDenied
         return self._exchange(request, calling.Asking(component=self.component, operation=found, row=row))
 
     def create_view(self, request: HttpRequest, operation: str) -> HttpResponse:
@@ -157,7 +159,7 @@ class EntityAdmin(ReadOnlyAdmin):
             "back": back,
         }
         request.current_app = self.admin_site.name
-        return TemplateResponse(request, self.call_template, context, status=answer.status)
+        return TemplateResponse(request, self.call_template, context)
 
     def _buttons(self, request: HttpRequest, row: Any) -> list[dict[str, Any]]:
         if getattr(row, self.component.table.entity.system["DELETED"].field) is not None:
@@ -167,18 +169,18 @@ class EntityAdmin(ReadOnlyAdmin):
                 "name": one.spec.name,
                 "title": one.spec.description,
                 "ends": offering.ends(one.spec),
-                "url": self._address("call", calling.identity_of(self.component, row), one.spec.name),
+                "url": self._address("call", quote(calling.identity_of(self.component, row)), one.spec.name),
             }
             for one in offering.on_object(self.component, request.user)
         ]
 
     def page_of(self, identity: Any) -> str:
         """The address of an object's page, by its id as drafts have it; without an id, that of the list."""
-        return self._address("changelist") if identity is None else self._address("change", identity)
+        return self._address("changelist") if identity is None else self._address("change", quote(identity))
 
     def _address(self, page: str, *words: Any) -> str:
         name = f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}"
-        return reverse(name, args=[quote(str(word)) for word in words], current_app=self.admin_site.name)
+        return reverse(name, args=words, current_app=self.admin_site.name)
 
     def _wrapped(self, view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         """Outside of ATOMIC_REQUESTS: an operation opens its own transaction and may try it again."""
