@@ -35,14 +35,14 @@ SELECT n.id, n.component, n.entity, n.version, n.endpoint, n.changes,
 """
 
 
-def revise(made: Sequence[tuple[Change, Call]], reached: Sequence[Reached | None] = ()) -> None:
+def revise(made: Sequence[tuple[Change, Call]], reached: Sequence[Reached | None]) -> None:
     """Write the revisions of these changes, each made by its call, in the open transaction, by one statement.
 
-    Beside each change stands the deadline that it was made for, or null; nothing stands there where none was.
+    Beside each change stands the deadline that it was made for, or null.
     """
     kept = [
         (change, call, deadline)
-        for (change, call), deadline in zip(made, reached or [None] * len(made), strict=True)
+        for (change, call), deadline in zip(made, reached, strict=True)
         if change.component.table.entity.history
     ]
     if not kept:
