@@ -32,9 +32,9 @@ def test_each_packed_order_gets_a_courier_once_oldest_first(db, toa_clock):
     fill("tea", 10)
     with reaching(picking="by_hand") as outside:
         first, second = packed("A-1", "A-2")
-        toa_clock.advance("2m")
+        toa_clock.advance("15m")
         assert bookings(outside) == [(first, "C1"), (second, "C2")]
-        toa_clock.advance("5m")
+        toa_clock.advance("30m")
         assert outside.faults.whole()["asked"]["booking"] == 2
     assert dict(Booking.objects.values_list("id", "reference")) == {
         row.id: {first: "C1", second: "C2"}[row.id.hex] for row in Booking.objects.all()
@@ -65,7 +65,7 @@ def test_what_fails_is_asked_again_at_the_next_pulse_and_keeps_nobody_waiting(db
 def test_without_a_courier_nothing_is_asked(db, toa_clock):
     fill("tea", 10)
     packed("A-1")
-    toa_clock.advance("2m")
+    toa_clock.advance("15m")
     assert Booking.objects.get().reference is None
     assert set(History.objects.filter(endpoint=BOOK).values_list("outcome", flat=True)) == {"made"}
 

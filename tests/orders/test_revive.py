@@ -14,6 +14,7 @@ from toa.cadence.actions import failures
 from toa.models import Failure, History
 
 MINUTE, HOUR = 60_000, 3_600_000
+PULSE = 30 * MINUTE
 GRID = {"n": 1, "i": 0}
 REVIVE = "store.orders.revive"
 
@@ -86,7 +87,7 @@ def test_W10_an_order_silent_for_seven_hours(db, toa_clock, answer, status, reas
         if answer == "unknown":
             outside.ledger._picks.clear()
         outside.faults.set({"fail": 1.0 if answer == "none" else 0.0})
-        toa_clock.advance(5 * MINUTE)
+        toa_clock.advance(PULSE)
 
         found = order(identity)
         assert (found.status, found.reason) == (status, reason)
@@ -96,7 +97,7 @@ def test_W10_an_order_silent_for_seven_hours(db, toa_clock, answer, status, reas
         if answer == "none":
             outside.faults.set({"fail": 0.0})
             outside.ledger.set_shelves({"tea": 10})
-            toa_clock.advance(5 * MINUTE)
+            toa_clock.advance(PULSE)
             assert order(identity).status == "packed"
 
 
@@ -106,14 +107,15 @@ def test_an_order_that_nobody_knows_of_is_told_to_a_person_once_and_goes_on_by_a
         identity = paid()
         toa_clock.run_until_idle()
         outside.faults.set({"fail": 1.0})
-        toa_clock.set(toa_clock.now + 24 * HOUR - 9 * MINUTE)
-        toa_clock.advance(5 * MINUTE)
+        toa_clock.set(toa_clock.now + 24 * HOUR - PULSE - MINUTE)
+        toa_clock.advance(PULSE)
         assert (revived(), Failure.objects.count(), order(identity).escalated) == (["1 failed"], 0, None)
-        toa_clock.advance(10 * MINUTE)
+        toa_clock.advance(PULSE)
+        toa_clock.advance(PULSE)
         assert order(identity).escalated is not None
         for hours in (7, 24, 48):
             toa_clock.set(toa_clock.now + hours * HOUR)
-            toa_clock.advance(5 * MINUTE)
+            toa_clock.advance(PULSE)
         failure = Failure.objects.get()
         assert (failure.endpoint, failure.entity) == ("store.orders.inquire", f"store.orders:{identity}")
         assert failure.error.startswith(f"NoAnswer: GET /orders/{identity}/status: ")

@@ -68,7 +68,7 @@ def rested(db, toa_clock):
         seen.paid = {packed: toa_clock.now, given_up: toa_clock.now}
         toa_clock.run_until_idle()
         toa.call("store.orders.cancel", {"reason": "EXPIRED"}, id=unpaid, check=True)
-        toa_clock.advance("1m")
+        toa_clock.advance("15m")
 
         def broken():
             ledger = {**outside.ledger.whole(), "strayed": outside.strayed}
