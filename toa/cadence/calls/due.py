@@ -93,13 +93,13 @@ class StoredCalls:
         now = clock.clock().now()
         if self.kind.parks:
             in_turn(self.kind.due(endpoints, limit, self._leased.since(now)), now, _known())
-        hints = hint_due(self.kind, endpoints, limit, self._leased.since(now))
-        for hint in hints:
+        told = hint_due(self.kind, endpoints, limit, self._leased.since(now))
+        for hint in told.hints:
             dispatch.hint(hint)
-        full = len(hints) >= limit
-        if not full:
+        full = len(told.hints) >= limit
+        if not (full or told.left):
             self._leased.raised(now, [])
-        return Step(settled=len(hints), full=full)
+        return Step(settled=len(told.hints), full=full)
 
 
 def _known() -> frozenset[str]:

@@ -111,6 +111,21 @@ class Finding(Stored):
             cursor.execute(sql, [endpoint, ahead])
             return cursor.fetchone() is not None
 
+    def told(self, endpoints: list[str], since: int | None, ahead: int, most: int) -> dict[str, int]:
+        """Of the endpoints of which something is due, how many of their calls somebody was told of within the last
+        `ahead` ms and nobody has taken yet; counted up to `most`."""
+        now = clock.clock().expression()
+        of = f"SELECT 1 FROM {self.table} c WHERE c.endpoint = e.endpoint AND c.wake_at"
+        sql = (
+            f"SELECT e.endpoint, (SELECT count(*) FROM ({of} > {now}"
+            f" AND c.wake_at <= {now} + %s * interval '1 millisecond' AND c.due_at <= {now} AND c.token IS NULL"
+            f" LIMIT %s) t) FROM unnest(%s::text[]) AS e(endpoint)"
+            f" WHERE EXISTS ({of} <= {now} {from_moment(since)})"
+        )
+        with connections[settings.alias()].cursor() as cursor:
+            cursor.execute(sql, [ahead, most, endpoints])
+            return dict(cursor.fetchall())
+
     def leased(self, endpoint: str) -> int:
         """How many calls of the endpoint are being run under a lease that holds."""
         sql = (

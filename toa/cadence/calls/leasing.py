@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from django.db import transaction
@@ -12,7 +13,7 @@ from toa.cadence.calls.firing import NOT_FOUND, call_of, check_chain, expired
 from toa.cadence.calls.leases import running
 from toa.cadence.calls.live import Kind, Live
 from toa.cadence.calls.settling import DIED, STRIKES, fail, settle, settle_error, settle_reply
-from toa.cadence.processes import most_at_once
+from toa.cadence.processes import capacity, most_at_once
 from toa.cadence.source import BACKSTOP_MS, Hint
 from toa.core.calling import Lease
 from toa.core.error import Error
@@ -25,19 +26,46 @@ from toa.runtime.requests import prepare, split
 logger = logging.getLogger("toa.cadence")
 
 
-def hint_due(kind: Kind, endpoints: list[str], limit: int, since: int | None) -> list[Hint]:
-    """Move due effects on by the backstop and give a hint for each; those that struck out become failures."""
-    if not endpoints:
-        return []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """The hints of one pass."""
+
+    hints: list[Hint]
+    left: bool = False
+    """Whether more is due that nobody was told of: as many know of a call as can run one."""
+
+
+def hint_due(kind: Kind, endpoints: list[str], limit: int, since: int | None) -> Told:
+    """Move due effects on by the backstop and give a hint for each; those that struck out become failures.
+
+    Of a backlog no more is moved on than workers can take within that time, for each endpoint: the others stay due,
+    where whoever is done with a call finds them.
+    """
     now = clock.clock().now()
-    hints = []
-    with transaction.atomic(using=settings.alias()):
-        for live in kind.push(endpoints, now + BACKSTOP_MS, limit, since):
-            if live.strikes >= STRIKES:
-                fail(kind, live, DIED, "", live.due, now)
-            else:
-                hints.append(Hint(kind.name, live.endpoint))
-    return hints
+    told = kind.told(endpoints, since, BACKSTOP_MS, limit) if endpoints else {}
+    hints: list[Hint] = []
+    left = False
+    if told:
+        with transaction.atomic(using=settings.alias()):
+            for quota, some in _quotas(told, limit).items():
+                pushed = kind.push(some, now + BACKSTOP_MS, quota, since)
+                left = left or (quota < limit and len(pushed) >= quota)
+                for live in pushed:
+                    if live.strikes >= STRIKES:
+                        fail(kind, live, DIED, "", live.due, now)
+                    else:
+                        hints.append(Hint(kind.name, live.endpoint))
+    return Told(hints=hints, left=left)
+
+
+def _quotas(told: Mapping[str, int], limit: int) -> dict[int, list[str]]:
+    """How many calls of which endpoints are moved on: one at least, since what waits for another try counts as told."""
+    known = capacity()
+    most = min(known, limit) if known else limit
+    quotas: dict[int, list[str]] = {}
+    for endpoint, count in told.items():
+        quotas.setdefault(max(1, most - count), []).append(endpoint)
+    return quotas
 
 
 def run_next(kind: Kind, endpoint: str, *, renew: bool) -> bool:
