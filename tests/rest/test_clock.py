@@ -16,6 +16,7 @@ from toa.models import Delay, Delivery, Failure, Pulse, Schedule
 from toa.rest.clock_actions import ACTIONS
 from toa.rest.clock_lists import LISTINGS
 from toa.rest.clock_views import HEALTH
+from toa.workflow.actions import START
 
 NOBODY = "0" * 32
 
@@ -34,6 +35,7 @@ ROUTES: list[tuple[str, str, Any, str, int]] = [
     ("GET", "health/", ABSENT, HEALTH, 503),
     *(("GET", f"{one.name}/", ABSENT, one.permission, 200) for one in LISTINGS),
     *(("GET", f"{one.name}/{NOBODY}/", ABSENT, one.permission, 404) for one in LISTINGS if one.one),
+    ("POST", "runs/", {"endpoint": "components.desks.tend", "input": {"seconds": 1}}, START, 202),
     *(
         ("POST", f"{one.listing}/{NOBODY}/{one.name}/", {"interval": 1} if one.input else ABSENT, one.permission, 404)
         for one in ACTIONS
@@ -68,6 +70,9 @@ def test_actions_are_the_ones_written_here():
         ("failures", "retry"): "toa.retry_failure",
         ("failures", "discard"): "toa.discard_failure",
         ("events", "replay"): "toa.replay_delivery",
+        ("runs", "cancel"): "toa.cancel_run",
+        ("runs", "retry"): "toa.retry_failure",
+        ("runs", "discard"): "toa.discard_failure",
     }
 
 
@@ -170,6 +175,12 @@ FORGED = encode_cursor(ORDER, {"due": 0, "id": "no uuid"})
         f"events/?after={FORGED}",
         f"events/?settled=true&after={FORGED}",
         "pulses/?limit=x",
+        "runs/?state=lost",
+        "runs/?outcome=made",
+        "runs/?ended=true&state=failed",
+        "runs/?ended=true&outcome=skipped",
+        "runs/?after=1",
+        "runs/?ended=true&after=9999999999999999999999-" + NOBODY,
         "health/?verbose=1",
     ],
 )

@@ -20,7 +20,6 @@ from django.test import Client
 
 from tests.rest.calling import ABSENT, Api
 from tests.rest.conftest import api_of
-from toa.core.specs import OperationType
 from toa.manifests import registry
 from toa.models import Component
 from toa.rest.routes import all_routes
@@ -40,6 +39,7 @@ MATRIX: dict[tuple[str, str], tuple[Any, tuple[int, ...]]] = {
     ("POST", "components/desks/audit/?limit=10"): ({"above": 1}, (401, 200, 200, 200, 200, 200)),
     ("POST", "components/desks/double/"): ({"n": 2}, (200, 200, 200, 200, 200, 200)),
     ("POST", "components/desks/stumble/"): ({"over": "nothing"}, (401, 204, 204, 204, 204, 204)),
+    ("POST", "components/desks/tend/"): ({"seconds": 1}, (401, 202, 202, 202, 202, 202)),
     ("POST", "store/orders/"): (
         {"reference": "R", "product": "tea", "quantity": 1, "total": "1.00"},
         (401, 201, 201, 201, 201, 201),
@@ -121,6 +121,5 @@ def test_every_operation_has_its_permission():
     assert own.content_type.model_class() is Component
 
 
-def test_a_workflow_has_no_route_and_none_is_exposed_unasked():
-    assert all(route.operation.type is not OperationType.WORKFLOW for route in all_routes())
+def test_nothing_is_exposed_unasked():
     assert all(route.operation.name in route.component.exposition for route in all_routes())

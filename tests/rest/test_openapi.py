@@ -36,7 +36,8 @@ def test_every_route_is_told_with_its_refusals():
     for route in all_routes():
         told = described["paths"][f"/api/{route.path}"][route.method.lower()]
         assert told["summary"] == route.endpoint
-        assert ("422" in told["responses"]) is bool(route.operation.errors)
+        assert ("422" in told["responses"]) is (bool(route.operation.errors) and not route.starts)
+        assert ("202" in told["responses"]) is route.starts
         assert "500" in told["responses"] and "403" in told["responses"]
         assert ("requestBody" in told) is (route.operation.input is not None and not route.reads)
 

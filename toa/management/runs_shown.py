@@ -1,10 +1,9 @@
-"""Runs of workflows as lines for a terminal, and as data for a program."""
+"""Runs of workflows as lines for a terminal."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from toa.cadence.explaining.telling import when
@@ -39,34 +38,6 @@ def waits_for(run: Run) -> str:
     return f"{waits.get('kind', '')} {waits.get('name', '')}".strip()
 
 
-def data(run: Run | EndedRun, now: int) -> dict[str, Any]:
-    """A run without its steps, for JSON. Moments are epoch ms."""
-    shared = {
-        "id": run.id.hex,
-        "endpoint": run.endpoint,
-        "key": run.key,
-        "input": (run.request or {}).get("input"),
-        "due": to_moment(run.due_at),
-        "started": to_moment(run.created_at),
-        "cause": run.cause,
-    }
-    if isinstance(run, EndedRun):
-        return shared | {
-            "state": run.outcome,
-            "ended": to_moment(run.ended_at),
-            "result": run.result,
-            "error": run.error,
-        }
-    return shared | {
-        "state": reports.state(run, now),
-        "wakes": _moment(run.wake_at),
-        "waits": run.waits,
-        "steps_done": run.steps,
-        "cancelled_by": run.cancel_by,
-        "failed": _moment(run.failed_at),
-    }
-
-
 def sentences(shown: Shown, now: int) -> Iterator[str]:
     """What there is to say of a run before its steps, a line each."""
     run = shown.run
@@ -99,7 +70,3 @@ def sentences(shown: Shown, now: int) -> Iterator[str]:
 
 def _line(name: str, text: str) -> str:
     return f"  {name:<9}{text}"
-
-
-def _moment(value: datetime | None) -> int | None:
-    return None if value is None else to_moment(value)

@@ -13,6 +13,7 @@ from toa.manifests.schemas import compile_schema
 from toa.models import Pulse, Schedule
 from toa.rest.clock_lists import identity_of
 from toa.runtime import settings
+from toa.workflow import actions as runs
 
 Act = Callable[[str, str, Any], str]
 """Takes the id of the path, who asks, and the body; answers what it did, or why it did not."""
@@ -91,4 +92,7 @@ ACTIONS = (
     Action(listing="failures", name="retry", permission=failures.RETRY, act=_by_id(failures.retry)),
     Action(listing="failures", name="discard", permission=failures.DISCARD, act=_by_id(failures.discard)),
     Action(listing="events", name="replay", permission=replaying.REPLAY, act=_replay),
+    Action(listing="runs", name="cancel", permission=runs.CANCEL, act=_by_id(runs.cancel)),
+    Action(listing="runs", name="retry", permission=failures.RETRY, act=_by_id(runs.retry)),
+    Action(listing="runs", name="discard", permission=failures.DISCARD, act=_by_id(runs.discard)),
 )

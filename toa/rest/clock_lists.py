@@ -12,14 +12,18 @@ from toa.cadence.reports import armed, deliveries, failed, pending, standing
 from toa.core.clock import to_moment
 from toa.core.duration import parse_duration
 from toa.exceptions import InvalidDuration, InvalidQuery, NotFound
-from toa.models import Delay, Failure
+from toa.models import Delay, Failure, Outcome
 from toa.runtime import clock
+from toa.workflow import reporting as told
+from toa.workflow import reports as runs
 
 Page = tuple[Sequence[Any], str | None]
 """Rows as data, and the mark where the next page begins; null where there is none."""
 
 TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 200}
 FLAG: Mapping[str, Any] = {"type": "string", "enum": ["true", "false"]}
+
+_OUTCOMES = (Outcome.MADE, Outcome.REFUSED, Outcome.FAILED, Outcome.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +142,27 @@ def _events(given: Mapping[str, str], limit: int) -> Page:
     return [asdict(one) for one in lines], after
 
 
+def _runs(given: Mapping[str, str], limit: int) -> Page:
+    asked: Mapping[str, Any] = {"endpoint": given.get("endpoint"), "limit": limit, "after": given.get("after")}
+    if given.get("ended") != "true":
+        if "outcome" in given:
+            raise InvalidQuery("outcome: a run on its way has none", hint="ended=true, or state")
+        page = runs.live(state=given.get("state"), **asked)
+        return [told.of_run(run, page.now) for run in page.runs], page.after
+    if "state" in given:
+        raise InvalidQuery("state: a run that has ended has an outcome", hint="outcome")
+    over = runs.ended(outcome=given.get("outcome"), **asked)
+    now = clock.clock().now()
+    return [told.of_run(run, now) for run in over.runs], over.after
+
+
+def _run_of(text: str) -> dict[str, Any]:
+    shown = runs.show(identity_of(text))
+    if shown is None:
+        raise NotFound(text)
+    return told.of_shown(shown, clock.clock().now())
+
+
 def _duration(given: Mapping[str, str], name: str) -> int | None:
     try:
         return parse_duration(given[name]) if name in given else None
@@ -185,5 +210,19 @@ LISTINGS = (
         description="Events on their way, the oldest first; or those settled, the newest first.",
         read=_events,
         parameters={"event": TEXT, "state": {"type": "string", "enum": list(deliveries.STATES)}, "settled": FLAG},
+    ),
+    Listing(
+        name="runs",
+        permission="toa.view_run",
+        description="Runs of workflows on their way, the earliest first; or those that have ended, the latest first."
+        " One by its id, with its steps, whether or not it has ended.",
+        read=_runs,
+        one=_run_of,
+        parameters={
+            "endpoint": TEXT,
+            "state": {"type": "string", "enum": list(runs.STATES)},
+            "ended": FLAG,
+            "outcome": {"type": "string", "enum": [one.value for one in _OUTCOMES]},
+        },
     ),
 )

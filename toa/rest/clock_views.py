@@ -20,8 +20,10 @@ from toa.rest.clock_lists import LISTINGS, Listing, Page
 from toa.rest.documenting import JSON, PAGING, component, parameter, problem_responses
 from toa.rest.encoding import respond
 from toa.rest.paging import limit_of, parameters
+from toa.rest.starting import ANY, STARTED, start_any
 from toa.rest.views import ApiView
 from toa.rest.wire import written
+from toa.workflow.actions import START
 
 HEALTH = "toa.view_process"
 """The permission to read how it stands."""
@@ -115,6 +117,33 @@ class ListView(ClockView):
         }
 
 
+class RunsView(ListView):
+    """The list of runs; a run is started by a POST, under a permission of its own."""
+
+    @property
+    def permission(self) -> str:  # type: ignore[override]
+        return START if self.request.method == "POST" else self.listing.permission
+
+    def post(self, request: Request) -> HttpResponse:
+        """Answers with the id of the run, before anything of it was done."""
+        parameters(request.query_params, ())
+        started = start_any(self.body())
+        return respond(started, 202, {"Location": f"{request.path}{started['run']}/"})
+
+    def describe(self, registry: ComponentRegistry) -> tuple[str, dict[str, Any]]:
+        if self.request.method != "POST":
+            return super().describe(registry)
+        told = {JSON: {"schema": component(registry, "ToaStarted", STARTED)}}
+        return "runs_start", {
+            "description": "Start a run of a workflow. With a key that was used before it starts nothing.",
+            "requestBody": {"content": {JSON: {"schema": written(ANY)}}, "required": True},
+            "responses": {
+                "202": {"description": "The run is started; nothing of it is done yet.", "content": told},
+                **problem_responses(registry, 409, 413, 415, 503),
+            },
+        }
+
+
 class RowView(ClockView):
     listing: ClassVar[Listing]
 
@@ -158,7 +187,10 @@ def patterns() -> Iterator[URLPattern]:
     yield path("health/", HealthView.as_view(), name="toa-health")
     for listing in LISTINGS:
         named = {"permission": listing.permission, "listing": listing}
-        yield path(f"{listing.name}/", _view(ListView, listing.name, named))
+        if listing.name == "runs":
+            yield path("runs/", _view(RunsView, "", {"listing": listing}))
+        else:
+            yield path(f"{listing.name}/", _view(ListView, listing.name, named))
         if listing.one is not None:
             yield path(f"{listing.name}/<str:id>/", _view(RowView, listing.name, named))
     for action in ACTIONS:

@@ -13,6 +13,7 @@ from toa.core.specs import EntitySpec, OperationType
 from toa.rest.paging import PAGE
 from toa.rest.problems import PROBLEM
 from toa.rest.routes import Route, Subject
+from toa.rest.starting import STARTED
 from toa.rest.wire import entity_schema, property_schema, written
 
 JSON = "application/json"
@@ -140,7 +141,7 @@ class _Operation:
         if route.subject is Subject.SET:
             names = PAGING if observes else ("criteria", "limit", "sort")
             found += [parameter(name, "query", *PAGING[name]) for name in names]
-        if route.operation.once_ms is not None:
+        if route.operation.once_ms is not None or route.starts:
             words = "The same key gives the same reply: safe to send again."
             found.append(
                 parameter("Idempotency-Key", "header", words, {"type": "string", "minLength": 1, "maxLength": 255})
@@ -149,6 +150,9 @@ class _Operation:
 
     def _success(self) -> dict[str, Any]:
         route, spec = self.route, self.route.operation
+        if route.starts:
+            told = {JSON: {"schema": component(self.registry, "ToaStarted", STARTED)}}
+            return {"202": {"description": "The run is started; nothing of it is done yet.", "content": told}}
         inherited = spec.inherited and spec.module is None
         if route.reads and route.subject is Subject.SET:
             listed = {"type": "array", "items": self._object()} if inherited else self._reply()
@@ -167,7 +171,7 @@ class _Operation:
 
     def _refused(self) -> dict[str, Any]:
         codes = sorted(self.route.operation.errors)
-        if not codes:
+        if not codes or self.route.starts:
             return {}
         refusal = {"allOf": [component(self.registry, "Problem", _PROBLEM), {"properties": {"code": {"enum": codes}}}]}
         words = f"Refused: {', '.join(codes)}."

@@ -8,7 +8,7 @@
 | `PATCH orders/{id}/` | `assign` |
 | `DELETE orders/{id}/` | `terminate` |
 | `POST orders/{id}/cancel/` | any other on one object |
-| `POST orders/audit/` | any other without an object, or on a set of them |
+| `POST orders/audit/` | any other without an object, or on a set of them; a workflow is started |
 """
 
 from __future__ import annotations
@@ -59,6 +59,11 @@ class Route:
         return self.method == "GET"
 
     @property
+    def starts(self) -> bool:
+        """Whether a call starts a run of a workflow, and is answered before that has done anything."""
+        return self.operation.type is OperationType.WORKFLOW
+
+    @property
     def creates(self) -> bool:
         """Whether a call makes a new object."""
         return self.subject is Subject.NOTHING and self.operation.type is OperationType.TRANSITION
@@ -102,8 +107,6 @@ def routes_of(component: ComponentSpec) -> Iterator[Route]:
 
 
 def _subjects(operation: OperationSpec) -> Iterator[Subject]:
-    if operation.type is OperationType.WORKFLOW:
-        return  # it is started, not called
     if operation.scope is Scope.ENTRIES:
         yield Subject.SET
         return

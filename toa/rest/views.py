@@ -35,6 +35,7 @@ from toa.rest.paging import (
 from toa.rest.problems import handle, refusal
 from toa.rest.reading import StrictJSONParser
 from toa.rest.routes import Route, Subject
+from toa.rest.starting import start_for
 from toa.runtime import bindings
 from toa.runtime.bindings import Operation
 from toa.runtime.calls import compute, execute, observe, perform
@@ -116,6 +117,9 @@ class OperationView(ApiView):
         given = parameters(request.query_params, _known(route))
         identity = _identity(operation, id)
         query, input = self._request(route, operation, given, identity)
+        if route.starts:
+            key = request.headers.get("Idempotency-Key")
+            return respond(start_for(caller_of(request.user), route.endpoint, input, key), 202)
         call = fresh(route.endpoint, caller=caller_of(request.user), once=request.headers.get("Idempotency-Key"))
         if operation.writes:
             reply = execute(operation, input, query, call, once=request.headers.get("Idempotency-Key"))

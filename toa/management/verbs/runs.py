@@ -17,12 +17,13 @@ from toa.exceptions import ToaError
 from toa.management.console import Console
 from toa.management.deciding import decide
 from toa.management.reading import by_option, identity, operator, positive
-from toa.management.runs_shown import data, ended_row, live_row, sentences
+from toa.management.runs_shown import ended_row, live_row, sentences
 from toa.management.verbs import DONE, NO, USAGE, json_option
 from toa.models import Outcome
 from toa.runtime import clock
 from toa.runtime.starting import start
 from toa.workflow import actions, checking, reports
+from toa.workflow.reporting import of_run, of_shown
 
 HELP = "Start, list or show runs of workflows; cancel or retry them; check them against this code."
 
@@ -100,7 +101,7 @@ def _list(options: Mapping[str, Any], console: Console) -> int:
         endpoint=options["endpoint"], state=options["state"], limit=_limit(options), after=options["after"]
     )
     if console.as_json:
-        console.document({"now": page.now, "runs": [data(one, page.now) for one in page.runs], "after": page.after})
+        console.document({"now": page.now, "runs": [of_run(one, page.now) for one in page.runs], "after": page.after})
         return DONE
     if not page.runs:
         console.say("No run is on its way.")
@@ -118,7 +119,7 @@ def _ended(options: Mapping[str, Any], console: Console) -> int:
     )
     now = clock.clock().now()
     if console.as_json:
-        console.document({"now": now, "runs": [data(one, now) for one in page.runs], "after": page.after})
+        console.document({"now": now, "runs": [of_run(one, now) for one in page.runs], "after": page.after})
         return DONE
     if not page.runs:
         console.say("No run that ended is kept.")
@@ -134,12 +135,7 @@ def _show(wanted: UUID, console: Console) -> int:
         raise CommandError(f"no run {wanted.hex}: it never was, or its record was pruned", returncode=NO)
     now = clock.clock().now()
     if console.as_json:
-        failure = shown.failure
-        console.document(
-            data(shown.run, now)
-            | {"state": shown.state, "watches": dict(shown.watches), "steps": [asdict(step) for step in shown.steps]}
-            | {"failure": None if failure is None else failure.id.hex}
-        )
+        console.document(of_shown(shown, now))
         return DONE
     for line in sentences(shown, now):
         console.say(line)
