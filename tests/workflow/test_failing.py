@@ -175,6 +175,15 @@ def test_bounds_on_inputs_replies_and_journals(voyages, monkeypatch):
     with pytest.raises(InvalidInput):
         voyages.start(musing, big="x" * 262_144)
 
+    monkeypatch.setattr("toa.workflow.rows.RECORD_BYTES", 100)
+
+    async def wordy(input, context):
+        for _ in range(3):
+            await context.call("components.voyages.muse", {"value": "x" * 40})
+
+    values = [step["value"] for step in voyages.ended(voyages.run(wordy)).steps]
+    assert [value is None for value in values] == [False, False, True]
+
     monkeypatch.setattr("toa.workflow.machine.MOST_STEPS", 50)
 
     async def endless(input, context):

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+import toa
 from tests.workflow.conftest import GO
 from toa import time
 from toa.core.clock import GREATEST, to_moment
@@ -85,6 +86,21 @@ def test_F2_a_moment_that_passed_while_all_was_down_is_over_at_recovery_once(voy
     voyages.after(5000)
     voyages.after(5000)
     assert voyages.log(voyage) == [began + 5000]
+
+
+def test_runs_wake_in_time_order_with_everything_else(voyages):
+    voyage = voyages.create()
+
+    async def sleeping(input, context):
+        for _ in range(3):
+            await time.sleep(100)
+            await context.call(GO, {"note": "run"}, {"id": voyage})
+
+    voyages.run(sleeping)
+    for after in (50, 150, 250):
+        toa.delay(GO, {"query": {"id": voyage}, "input": {"note": f"delay {after}"}}, interval=after, overdue=None)
+    voyages.clock.advance(300)
+    assert voyages.log(voyage) == ["delay 50", "run", "delay 150", "run", "delay 250", "run"]
 
 
 def test_F3_what_lies_behind_is_over_at_once(voyages):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 
@@ -14,7 +15,7 @@ from toa.cadence.reports import status
 from toa.cadence.reports.health import judge
 from toa.cadence.sources import ORPHANS
 from toa.core.clock import to_datetime
-from toa.models import Delay, EndedRun, Failure, History, Pulse, Run
+from toa.models import Delay, Delivery, EndedRun, Failure, History, Pulse, Run, ScheduledCall
 
 TIDE = "components.voyages.tide"
 
@@ -37,6 +38,35 @@ def test_a_delay_of_a_workflow_starts_a_run_under_its_key(voyages):
         ("delay", "made"),
         ("run", "made"),
     }
+
+
+def test_deliveries_and_calls_of_schedules_start_runs_too(voyages):
+    async def heaved(input, context):
+        return "heaved"
+
+    voyages.script(heaved)
+    moment = to_datetime(voyages.clock.now)
+    shared = {
+        "endpoint": SAIL,
+        "request": {"input": {"script": "heaved"}},
+        "due_at": moment,
+        "wake_at": moment,
+        "created_at": moment,
+    }
+    delivery = Delivery.objects.create(
+        **shared,
+        event="components.voyages.created",
+        source="components.voyages",
+        source_id="1",
+        version=1,
+        receiver="components.voyages",
+        position=0,
+    )
+    scheduled = ScheduledCall.objects.create(**shared, schedule=uuid4(), at=moment, entity="schedule:x")
+    voyages.clock.run_until_idle()
+    assert {ended.key for ended in EndedRun.objects.all()} == {delivery.id.hex, scheduled.id.hex}
+    lines = History.objects.filter(call__in=[delivery.id, scheduled.id]).values_list("source", "outcome")
+    assert set(lines) == {("delivery", "made"), ("schedule", "made")}
 
 
 def test_a_pulse_with_a_workflow_waits_for_the_end_of_its_run(voyages, monkeypatch):

@@ -23,6 +23,9 @@ from toa.runtime.sql import array, insert_rows
 from toa.runtime.table import from_json, jsonb
 from toa.workflow.entries import Answer, Entry, Journal
 
+RECORD_BYTES = 1_048_576
+"""Bytes of JSON that the record of an ended run keeps of the values of its steps."""
+
 _READ = """
 SELECT r.id, r.endpoint, r.request, r.key, r.due_at, r.created_at, r.wake_at, r.chain, r.cause, r.seq, r.steps,
        r.waits, r.watches, r.cancel_at, r.cancel_by, r.attempt, r.strikes, r.failed_at {and_more}
@@ -171,7 +174,7 @@ def remove(row: Row, journal: Sequence[tuple[int, Entry]], outcome: Outcome, res
         "outcome": outcome.value,
         "result": None if result is None else jsonb(result),
         "error": error,
-        "steps": jsonb([_kept(position, entry) for position, entry in journal]),
+        "steps": jsonb(_kept(journal)),
         "cause": None if row.cause is None else jsonb(row.cause),
         "due_at": to_datetime(row.due),
         "created_at": to_datetime(row.created),
@@ -183,15 +186,23 @@ def remove(row: Row, journal: Sequence[tuple[int, Entry]], outcome: Outcome, res
     run("DELETE FROM toa_run WHERE id = %s", [row.id])
 
 
-def _kept(position: int, entry: Entry) -> dict[str, Any]:
-    return {
-        "position": position,
-        "kind": entry.kind,
-        "name": entry.name,
-        "outcome": entry.outcome.value,
-        "value": entry.value,
-        "at": entry.at,
-    }
+def _kept(journal: Sequence[tuple[int, Entry]]) -> list[dict[str, Any]]:
+    """A journal as its record keeps it: values as long as there is room for them, and every step."""
+    room = RECORD_BYTES
+    kept = []
+    for position, entry in journal:
+        room -= len(dumps(entry.value))
+        kept.append(
+            {
+                "position": position,
+                "kind": entry.kind,
+                "name": entry.name,
+                "outcome": entry.outcome.value,
+                "value": entry.value if room >= 0 else None,
+                "at": entry.at,
+            }
+        )
+    return kept
 
 
 def _one(sql: str, parameters: list[Any]) -> Row | None:
