@@ -8,12 +8,15 @@ from toa.models import (
     Component,
     Delay,
     Delivery,
+    EndedRun,
     Failure,
     History,
     Lock,
     Process,
     Pulse,
     Revision,
+    Run,
+    RunStep,
     Schedule,
     ScheduledCall,
 )
@@ -22,12 +25,14 @@ MODELS = (
     Component,
     Delay,
     Delivery,
+    EndedRun,
     Failure,
     History,
     Lock,
     Process,
     Pulse,
     Revision,
+    Run,
     Schedule,
     ScheduledCall,
 )
@@ -202,16 +207,53 @@ def process(now, due=0, **columns):
     return Process.objects.create(**given | columns)
 
 
+def run(now, due=0, **columns):
+    """A run that has made one step and sleeps."""
+    moment = to_datetime(now + due)
+    given = {
+        "endpoint": "loyalty.welcome",
+        "request": {"input": {"customer": "c"}},
+        "due_at": moment,
+        "wake_at": moment,
+        "created_at": moment,
+        "seq": 2,
+        "steps": 1,
+        "waits": {"kind": "sleep", "name": "", "position": 1, "until": now + due},
+        "watches": {"w": [now, now]},
+    }
+    made = Run.objects.create(**given | columns)
+    RunStep.objects.create(
+        run=made.pk, position=0, kind="call", name="loyalty.greet", outcome="made", value={"sent": 1}, at=moment
+    )
+    return made
+
+
+def ended_run(now, at=0, **columns):
+    given = {
+        "endpoint": "loyalty.welcome",
+        "request": {"input": {"customer": "c"}},
+        "outcome": "made",
+        "result": {"messages": 3},
+        "steps": [{"position": 0, "kind": "now", "name": "", "outcome": "made", "value": now, "at": now}],
+        "due_at": to_datetime(now),
+        "created_at": to_datetime(now),
+        "ended_at": to_datetime(now + at),
+    }
+    return EndedRun.objects.create(**given | columns)
+
+
 MAKERS = {
     Component: component,
     Delay: delay,
     Delivery: delivery,
+    EndedRun: ended_run,
     Failure: failure,
     History: history,
     Lock: lock,
     Process: process,
     Pulse: pulse,
     Revision: revision,
+    Run: run,
     Schedule: schedule,
     ScheduledCall: scheduled_call,
 }
@@ -231,7 +273,9 @@ def spread(row, count):
     for number in range(1, count + 1):
         other = {name: same[name] + timedelta(seconds=number) for name in moments}
         other["endpoint"] = f"other.component.operation{number % 100}"
-        other["source_id" if "source_id" in same else "entity"] = f"other.component:{number}"
+        about = next((name for name in ("source_id", "entity", "key") if name in same), None)
+        if about is not None:
+            other[about] = f"other.component:{number}"
         if "call" in same:
             other["call"] = uuid4()
         made.append(type(row)(**same | other))

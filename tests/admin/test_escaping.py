@@ -30,6 +30,10 @@ def hostile_rows(now):
         rows.scheduled_call(now, endpoint=HOSTILE, entity=HOSTILE, request=json),
         rows.revision(now, component=HOSTILE, entity=HOSTILE, endpoint=HOSTILE, changes={HOSTILE: [HOSTILE, 1]}),
         rows.lock(now, key=HOSTILE, holder=HOSTILE),
+        rows.run(now, endpoint=HOSTILE, key=HOSTILE, request=json, cause={"endpoint": HOSTILE}, chain=[HOSTILE],
+            waits={"kind": "call", "name": HOSTILE, "position": 1, "call": "x"}, watches={HOSTILE: [now, now]}),
+        rows.ended_run(now, endpoint=HOSTILE, key=HOSTILE, request=json, result=HOSTILE, error=HOSTILE, steps=[
+            {"position": 0, "kind": SHORT, "name": HOSTILE, "outcome": "made", "value": HOSTILE, "at": now}]),
     ]  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from django.urls import reverse
 
 from tests.admin import rows
 from toa.admin.deadlines import Deadline
-from toa.models import Delay, Failure, History, Pulse, Schedule
+from toa.core.clock import to_datetime
+from toa.models import Delay, Failure, History, Pulse, Run, Schedule
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +39,9 @@ ACTIONS = (
     (Failure, "retry", "retry_failure", {}, False),
     (Failure, "discard", "discard_failure", {}, True),
     (History, "replay", "replay_delivery", {}, True),
+    (Run, "cancel", "cancel_run", {}, True),
+    (Run, "retry", "retry_failure", {}, False),
+    (Run, "discard", "discard_failure", {}, True),
 )
 PAGES = (*((model, f"view_{model._meta.model_name}") for model in rows.MODELS), (Deadline, "view_component"))
 
@@ -50,6 +54,12 @@ def subject(model, action, now):
         return rows.delay(now, HOUR)
     if model is Failure:
         return rows.failure(now, source="delay", endpoint="store.orders.cancel")
+    if model is Run:
+        if action == "cancel":
+            return rows.run(now, HOUR)
+        rests = rows.run(now, wake_at=None, failed_at=to_datetime(now))
+        rows.failure(now, call=rests.pk, source="run", endpoint=rests.endpoint, entity="", row={"step": 0})
+        return rests
     if model is History:
         request = {"input": {"reason": "EXPIRED"}, "query": {"id": rows.ORDER}}
         return rows.history(now, source="delivery", request=request)

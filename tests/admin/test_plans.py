@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.admin import rows
-from toa.models import Delay, Delivery, Failure, History, Revision, ScheduledCall
+from toa.models import Delay, Delivery, Failure, History, Revision, Run, ScheduledCall
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +53,7 @@ def look(root, address):
         (Delivery, lambda row: {"q": row.source_id}, {"toa_delivery_pkey", "toa_delivery_order"}),
         (ScheduledCall, lambda row: {}, {"toa_scheduledcall_claim"}),
         (ScheduledCall, lambda row: {"q": row.id.hex}, {"toa_scheduledcall_pkey", "toa_scheduledcall_order"}),
+        (Run, lambda row: {"q": row.id.hex}, {"toa_run_pkey", "toa_run_key"}),
         (Revision, lambda row: {"q": row.entity}, {"toa_revision_version"}),
         (History, lambda row: {"q": row.entity}, {"toa_history_entity"}),
         (History, lambda row: {"q": row.call.hex}, {"toa_history_pkey", "toa_history_call", "toa_history_entity"}),

@@ -8,6 +8,7 @@ from toa.admin.known import ComponentAdmin, LockAdmin, ProcessAdmin
 from toa.admin.live import DelayAdmin, ScheduledCallAdmin
 from toa.admin.records import FailureAdmin, HistoryAdmin, RevisionAdmin
 from toa.admin.rhythms import PulseAdmin, ScheduleAdmin
+from toa.admin.runs import EndedRunAdmin, RunAdmin
 
 __all__ = [
     "ClockAdmin",
@@ -15,6 +16,7 @@ __all__ = [
     "DeadlineAdmin",
     "DelayAdmin",
     "DeliveryAdmin",
+    "EndedRunAdmin",
     "EntityAdmin",
     "FailureAdmin",
     "HistoryAdmin",
@@ -22,6 +24,7 @@ __all__ = [
     "ProcessAdmin",
     "PulseAdmin",
     "RevisionAdmin",
+    "RunAdmin",
     "ScheduleAdmin",
     "ScheduledCallAdmin",
 ]

@@ -131,6 +131,9 @@ def entity_link(site: admin.AdminSite, name: str, *, above: str | None = None) -
     if not key:
         return name or EMPTY
     shown = format_html('{}<br><span class="small">{}</span>', above or f"{locator}:", key)
+    if locator == "run":  # what an effect of a run is about
+        address = reverse("admin:toa_run_change", args=[key], current_app=site.name)
+        return format_html('<a href="{}">{}</a>', address, shown)
     model = _model(locator)
     if model is None or not site.is_registered(model):
         return shown

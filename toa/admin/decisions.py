@@ -10,6 +10,8 @@ from toa.admin.moving import MoveForm
 from toa.cadence.actions import delays, failures, operating, replaying
 from toa.exceptions import NotFound
 from toa.models import Pulse, Schedule
+from toa.models import Run as WorkflowRun
+from toa.workflow import actions as runs
 
 SENT = "sent again as "
 
@@ -29,6 +31,10 @@ def _on_row(act: Callable[[Any, str], str]) -> Run:
         return act(subject.row, by)
 
     return run
+
+
+def _rests(run: WorkflowRun) -> bool:
+    return run.failed_at is not None
 
 
 def _replay(line: Any, by: str) -> str:
@@ -74,6 +80,38 @@ REPLAY = Act(
     question="Send again? The receiver gets the event once more, as another call under another key: what it did"
     " the first time, it does a second time.",
     offered=lambda line: line.source == "delivery",
+)
+
+
+ON_RUNS = (
+    Act(
+        name="cancel",
+        title="Cancel",
+        permission=runs.CANCEL,
+        run=_by_key(runs.cancel),
+        done={runs.CANCELLED, runs.CANCELLING},
+        question="Cancel? The workflow is told so at its next wait, and cleans up. This cannot be taken back.",
+        offered=lambda row: row.cancel_at is None or row.failed_at is not None,
+    ),
+    Act(
+        name="retry",
+        title="Retry",
+        permission=failures.RETRY,
+        run=_by_key(runs.retry),
+        done={failures.AGAIN},
+        offered=_rests,
+    ),
+    Act(
+        name="discard",
+        title="Discard",
+        permission=failures.DISCARD,
+        run=_by_key(runs.discard),
+        done={"discarded"},
+        question="Discard? These runs do not go on, and what they would have cleaned up stays."
+        " This cannot be taken back.",
+        removes=True,
+        offered=_rests,
+    ),
 )
 
 

@@ -155,6 +155,8 @@ class SourceFilter(KnownFilter):
             ("pulse", "Pulse"),
             ("schedule", "Schedule"),
             ("deadline", "Deadline"),
+            ("run", "Run"),
+            ("step", "Effect of a run"),
         ]
 
     def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.views.main import SEARCH_VAR
@@ -38,8 +38,8 @@ class LiveAdmin(ActingAdmin):
     """What both kinds of stored calls show, what is most overdue first."""
 
     ordering = ("due_at", "id")
-    list_filter = (DueFilter, ComponentFilter, EndpointFilter)
-    page_only = ("request", "chain")
+    list_filter: ClassVar[Any] = (DueFilter, ComponentFilter, EndpointFilter)
+    page_only: tuple[str, ...] = ("request", "chain")
 
     due = cells.moment("due_at", "due", past="late")
     next_look = cells.moment("wake_at", "next look")

@@ -23,6 +23,7 @@ from toa.cadence.actions.failures import parked_behind
 from toa.core.clock import EPOCH
 from toa.models import Failure, History, Revision
 from toa.runtime import settings
+from toa.workflow.ending import SOURCE as RUN
 
 SHORT = 120
 """Characters of an error that a list shows."""
@@ -127,6 +128,7 @@ class FailureAdmin(RecordAdmin):
         "about",
         "behind",
         "source",
+        "run",
         "request_json",
         "trace",
         "row_json",
@@ -147,6 +149,14 @@ class FailureAdmin(RecordAdmin):
     @admin.display(description="call")
     def same_call(self, row: Failure) -> str:
         return cells.history_link(self.admin_site, row.call, row.call.hex)
+
+    @admin.display(description="run")
+    def run(self, row: Failure) -> str:
+        """The run that rests after it."""
+        if row.source != RUN:
+            return cells.EMPTY
+        address = reverse("admin:toa_run_change", args=[row.call], current_app=self.admin_site.name)
+        return format_html('<a href="{}">{}</a>', address, row.call.hex)
 
     @admin.display(description="parked behind")
     def behind(self, row: Failure) -> str:

@@ -1,0 +1,231 @@
+"""Runs of workflows: those on their way, step by step, and those that have ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.text import Truncator
+
+from toa.admin import cells, decisions, journals
+from toa.admin.filters import Choices, EndpointFilter, KnownFilter, OutcomeFilter, endpoints_of
+from toa.admin.listing import ReadOnlyAdmin
+from toa.admin.live import LiveAdmin
+from toa.admin.records import LATEST, SHORT
+from toa.admin.relative import relative
+from toa.admin.searching import by_identity
+from toa.core.clock import GREATEST, to_datetime, to_moment
+from toa.models import EndedRun, Failure, Outcome, Run, RunCall
+from toa.runtime import settings
+from toa.workflow import reports
+from toa.workflow.due import workflows
+from toa.workflow.ending import SOURCE
+
+
+class WorkflowFilter(EndpointFilter):
+    """By the workflow."""
+
+    title = "workflow"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [(endpoint, endpoint) for endpoint in sorted(workflows())]
+
+
+class RunStateFilter(KnownFilter):
+    """By what a run on its way does."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [(name, name.capitalize()) for name in reports.STATES]
+
+    def chosen(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return queryset.filter(reports.STATES[value])
+
+
+class EndedOutcomeFilter(OutcomeFilter):
+    """By what may become of a run."""
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        found = (Outcome.MADE, Outcome.REFUSED, Outcome.FAILED, Outcome.CANCELLED)
+        return [(one.value, str(one.label)) for one in found]
+
+
+@admin.register(Run)
+class RunAdmin(LiveAdmin):
+    acts = decisions.ON_RUNS
+    list_display = ("called", "state", "waits_for", "goes_on", "steps", "begun")
+    list_filter = (RunStateFilter, WorkflowFilter)
+    fields = (
+        "endpoint",
+        "call",
+        "key",
+        "state",
+        "waits_for",
+        "goes_on",
+        "journal",
+        "cursors",
+        "ending",
+        "request_json",
+        "cause_json",
+        "hops",
+        "due",
+        "begun",
+        "strikes",
+    )
+    page_only = ("request", "chain", "watches")
+    search_fields = ("id", "key")
+    search_help_text = "Id of the run, or its key."
+
+    goes_on = cells.moment("wake_at", "goes on")
+    begun = cells.moment("created_at", "started")
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        return self.ordering if RunStateFilter.parameter_name in request.GET else super().get_ordering(request)
+
+    def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
+        if RunStateFilter.parameter_name not in chosen:
+            return super().parts(rows, chosen)
+        first = Run.objects.using(settings.alias()).order_by("due_at").values("due_at")[LATEST : LATEST + 1]
+        rows = rows.filter(due_at__lte=Coalesce(Subquery(first), Value(to_datetime(GREATEST))))
+        named = endpoints_of(chosen)
+        return [rows if named is None else rows.filter(endpoint__in=named)]
+
+    def note(self, chosen: Mapping[str, str]) -> str:
+        led = RunStateFilter.parameter_name in chosen
+        return f"Among the {LATEST:,} runs that were planned first." if led else ""
+
+    def lead_on(self) -> Sequence[tuple[str, str]]:
+        return [("Runs that ended", reverse("admin:toa_endedrun_changelist", current_app=self.admin_site.name))]
+
+    def finding(self, term: str) -> Q:
+        return by_identity(term, "id") | Q(key=term)
+
+    def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> HttpResponse:
+        """A run that has ended meanwhile has its page among those."""
+        over = self.admin_site._registry[EndedRun]
+        if over.has_view_permission(request) and over.get_object(request, object_id) is not None:
+            address = reverse("admin:toa_endedrun_change", args=[object_id], current_app=self.admin_site.name)
+            return HttpResponseRedirect(address)
+        gone: HttpResponse = super()._get_obj_does_not_exist_redirect(request, opts, object_id)  # type: ignore[misc]
+        return gone
+
+    @admin.display(description="workflow")
+    def called(self, row: Run) -> str:
+        return cells.called(row.endpoint, row.cause)
+
+    @admin.display(description="state")
+    def state(self, row: Any) -> str:
+        said = reports.state(row, cells.read_at(row))
+        return cells.list_link(self.admin_site, "failure", row.id.hex, said) if row.failed_at is not None else said
+
+    @admin.display(description="waits for")
+    def waits_for(self, row: Run) -> str:
+        waits = row.waits or {}
+        what = f"{waits.get('kind', '')} {waits.get('name', '')}".strip()
+        return what or cells.EMPTY
+
+    @admin.display(description="steps")
+    def journal(self, row: Run) -> str:
+        """What was done, what it waits for, and what it rests after."""
+        table = journals.of_live(row, cells.read_at(row))
+        calls = RunCall.objects.using(settings.alias()).filter(run=row.pk)
+        if (row.waits or {}).get("call") and (call := calls.first()) is not None:
+            table += format_html("<p>{}</p>", _effect(call, cells.read_at(row)))
+        if row.failed_at is None:
+            return table
+        failure = Failure.objects.using(settings.alias()).filter(call=row.pk, source=SOURCE).first()
+        if failure is None:
+            return table
+        address = reverse("admin:toa_failure_change", args=[failure.pk], current_app=self.admin_site.name)
+        error = Truncator(failure.error).chars(SHORT)
+        return table + format_html('<p>Rests after a failure: <a href="{}">{}</a></p>', address, error)
+
+    @admin.display(description="watches")
+    def cursors(self, row: Run) -> str:
+        """Up to where each watch is done."""
+        now = cells.read_at(row)
+        told = [
+            (name or "without a key", to_datetime(cursor).isoformat(" ", "seconds"), relative(cursor, now))
+            for name, (_, cursor) in sorted(row.watches.items())
+        ]
+        return format_html_join("", "{}: done up to {}, {}<br>", told) or cells.EMPTY
+
+    @admin.display(description="cancel")
+    def ending(self, row: Run) -> str:
+        if row.cancel_at is None:
+            return cells.EMPTY
+        return f"asked for by {row.cancel_by or 'code'}, {relative(to_moment(row.cancel_at), cells.read_at(row))}"
+
+
+def _effect(call: RunCall, now: int) -> str:
+    if call.wake_at is None:
+        return f"{call.endpoint} is not looked at"
+    wake = relative(to_moment(call.wake_at), now)
+    how = f"runs, its lease ends {wake}" if call.token is not None else f"is made {wake}"
+    return f"{call.endpoint} {how}; attempt {call.attempt + 1}"
+
+
+@admin.register(EndedRun)
+class EndedRunAdmin(ReadOnlyAdmin):
+    """Newest first."""
+
+    list_display = ("called", "became", "over", "begun", "key")
+    list_filter = (EndedOutcomeFilter, WorkflowFilter)
+    fields = (
+        "endpoint",
+        "identity",
+        "key",
+        "became",
+        "result_json",
+        "journal",
+        "request_json",
+        "cause_json",
+        "due",
+        "begun",
+        "over",
+    )
+    ordering = ("-ended_at", "-id")
+    page_only = ("request", "result", "steps")
+    search_fields = ("id",)
+    search_help_text = "Id of the run."
+
+    identity = cells.identity("id", "id")
+    due = cells.moment("due_at", "due")
+    begun = cells.moment("created_at", "started")
+    over = cells.moment("ended_at", "ended")
+    request_json = cells.document("request", "request")
+    result_json = cells.document("result", "result")
+    cause_json = cells.document("cause", "cause")
+
+    def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
+        if OutcomeFilter.parameter_name in chosen:
+            latest = EndedRun.objects.using(settings.alias()).order_by("-ended_at").values("ended_at")
+            rows = rows.filter(ended_at__gte=Coalesce(Subquery(latest[LATEST : LATEST + 1]), Value(to_datetime(0))))
+        named = endpoints_of(chosen)
+        return [rows] if named is None else [rows.filter(endpoint=one) for one in named]
+
+    def note(self, chosen: Mapping[str, str]) -> str:
+        return f"Among the last {LATEST:,} runs that ended." if OutcomeFilter.parameter_name in chosen else ""
+
+    def finding(self, term: str) -> Q:
+        return by_identity(term, "id")
+
+    @admin.display(description="workflow")
+    def called(self, row: EndedRun) -> str:
+        return cells.called(row.endpoint, row.cause)
+
+    @admin.display(description="outcome")
+    def became(self, row: EndedRun) -> str:
+        return cells.lines(row.outcome, Truncator(row.error).chars(SHORT)) if row.error else row.outcome
+
+    @admin.display(description="steps")
+    def journal(self, row: EndedRun) -> str:
+        return journals.of_ended(row)
