@@ -175,7 +175,7 @@ def test_bounds_on_inputs_replies_and_journals(voyages, monkeypatch):
     with pytest.raises(InvalidInput):
         voyages.start(musing, big="x" * 262_144)
 
-    monkeypatch.setattr("toa.workflow.rows.RECORD_BYTES", 100)
+    monkeypatch.setattr("toa.workflow.writing.RECORD_BYTES", 100)
 
     async def wordy(input, context):
         for _ in range(3):

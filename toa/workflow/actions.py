@@ -13,7 +13,7 @@ from toa.core.clock import to_datetime
 from toa.exceptions import Conflict, NotFound
 from toa.models import EndedRun, Failure, Outcome
 from toa.runtime import clock, settings, waking
-from toa.workflow import rows
+from toa.workflow import rows, writing
 from toa.workflow.ending import SOURCE, close
 
 logger = logging.getLogger("toa.workflow")
@@ -51,7 +51,7 @@ def cancel(identity: UUID, by: str = "") -> str:
             return _ended(identity)
         if row.failed_at is not None or (row.seq == 0 and row.cancel_at is None):
             Failure.objects.using(settings.alias()).filter(call=identity, source=SOURCE).delete()
-            rows.withdraw(identity)
+            writing.withdraw(identity)
             journal = rows.journal_of(row)
             close(replace(row, cancel_by=by), journal, Outcome.CANCELLED, None, f"by {by}" if by else "", now)
             answer = CANCELLED
@@ -95,15 +95,15 @@ class Decided:
         with connections[settings.alias()].cursor() as cursor:
             if step is not None:
                 cursor.execute(_CUT, [row.id, step])
-            cursor.execute(_RESUME, [to_datetime(now), rows.json(row.waits), row.id])
+            cursor.execute(_RESUME, [to_datetime(now), writing.json(row.waits), row.id])
         return failures.AGAIN
 
     def let_go(self, failure: Failure, by: str, code: str, now: int) -> None:
         row = rows.hold(failure.call)
         if row is not None:
-            rows.withdraw(row.id)
+            writing.withdraw(row.id)
             error = f"{failure.error}; {code}, by {by}"
-            rows.remove(row, rows.journal_of(row).items(), Outcome.FAILED, None, error, now)
+            writing.remove(row, rows.journal_of(row).items(), Outcome.FAILED, None, error, now)
 
 
 def _ended(identity: UUID) -> str:

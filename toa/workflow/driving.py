@@ -27,7 +27,7 @@ from toa.runtime.deciding import Verdict
 from toa.runtime.sending import together
 from toa.runtime.table import Lock
 from toa.runtime.writing import Entry as Drafted
-from toa.workflow import rows
+from toa.workflow import rows, writing
 from toa.workflow.context import WorkflowContext
 from toa.workflow.ending import end, fail
 from toa.workflow.entries import answered, raised
@@ -203,7 +203,7 @@ class _Driving:
                     return True
                 case Ended() | Broken():
                     if machine.withdrawn:
-                        rows.withdraw(row.id)
+                        writing.withdraw(row.id)
                     with together():
                         end(row, machine.journal, pause)
                     return False
@@ -261,11 +261,11 @@ class _Driving:
 
     def _write(self, row: Row, machine: Machine, wait: Wait | None) -> None:
         if machine.withdrawn:
-            rows.withdraw(row.id)
+            writing.withdraw(row.id)
             machine.withdrawn = False
         wake = row.wake if wait is None else wait.until
         waits = None if wait is None else wait.waits
         with together():
-            self._row = rows.write(row, machine.journal, machine.progress.watches, waits, wake)
+            self._row = writing.write(row, machine.journal, machine.progress.watches, waits, wake)
         if wait is not None and wake is not None:
             waking.after_commit(to_datetime(wake), to_datetime(machine.now()))

@@ -24,7 +24,7 @@ from toa.core.specs import OperationType
 from toa.exceptions import StepFailed
 from toa.manifests import registry
 from toa.runtime import clock, settings
-from toa.workflow import rows
+from toa.workflow import rows, writing
 from toa.workflow.driving import Driven, drive
 from toa.workflow.ending import SOURCE, fail
 from toa.workflow.performing import CALLS
@@ -176,7 +176,7 @@ def _strike(row: rows.Row, why: str) -> bool:
     if row.strikes + 1 >= STRIKES:
         fail(row, StepFailed(why))
         return True
-    rows.count_strike(row)
+    writing.count_strike(row)
     logger.warning(
         "%s %s, strike %d of %d",
         row.endpoint,

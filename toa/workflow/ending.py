@@ -12,7 +12,7 @@ from toa.models import Failure, Outcome
 from toa.runtime import bindings, clock, settings
 from toa.runtime.deciding import checked_reply
 from toa.runtime.journal import Settled, write_history
-from toa.workflow import rows
+from toa.workflow import writing
 from toa.workflow.entries import Answer, Journal, answered
 from toa.workflow.pauses import Broken, Ended
 from toa.workflow.rows import Row
@@ -47,12 +47,12 @@ def end(row: Row, journal: Journal, how: Ended | Broken) -> None:
 
 def close(row: Row, journal: Journal, outcome: Outcome, result: object, error: str, now: int) -> None:
     """Take a locked run away for good, and keep what became of it."""
-    rows.remove(row, journal.items(), outcome, result, error, now)
+    writing.remove(row, journal.items(), outcome, result, error, now)
     write_history([_line(row, outcome, error, now)])
 
 
 def _fail_here(row: Row, journal: Journal, error: BaseException, step: int | None) -> None:
-    rows.write_journal(row.id, journal)
+    writing.write_journal(row.id, journal)
     fail(replace(row, steps=len(journal), waits=None), error, step)
 
 
@@ -73,7 +73,7 @@ def fail(row: Row, error: BaseException, step: int | None = None) -> None:
         at=to_datetime(now),
         row={"step": step, "chain": list(row.chain), "cause": row.cause},
     )
-    rows.park(row, now)
+    writing.park(row, now)
     write_history([_line(row, Outcome.FAILED, sentence(error), now)])
     logger.error(
         "%s failed: %s", row.endpoint, sentence(error), extra={"action": "failure", "call": row.id.hex, "entity": ""}

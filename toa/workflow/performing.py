@@ -27,7 +27,8 @@ from toa.runtime.table import Lock, jsonb
 from toa.runtime.writing import Entry as Drafted
 from toa.workflow.entries import Answer, Entry, answered, raised
 from toa.workflow.pauses import Perform
-from toa.workflow.rows import Row, step_row
+from toa.workflow.rows import Row
+from toa.workflow.writing import step_row
 
 _TOLD = """
 UPDATE toa_run SET wake_at = CASE WHEN failed_at IS NULL THEN %s END, seq = seq + 1, steps = steps + 1, waits = NULL
