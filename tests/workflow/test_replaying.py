@@ -11,6 +11,7 @@ from toa.models import Failure, RunStep
 from toa.testing.restarts import restarting
 from toa.workflow import actions, driving, rows
 from toa.workflow.due import RUNS, workflows
+from toa.workflow.opening import opened
 
 
 def replaced(voyages, name, function):
@@ -167,7 +168,7 @@ def test_a_journal_of_a_thousand_steps_is_replayed_in_under_100_ms(voyages):
     took = []
     for _ in range(3):
         began = clocks.perf_counter()
-        machine = driving.opened(row, row.wake or 0)
+        machine = opened(row, row.wake or 0)
         machine.advance()
         took.append(clocks.perf_counter() - began)
         machine.close()

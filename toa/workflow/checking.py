@@ -13,7 +13,7 @@ from toa.exceptions import UnknownEndpoint
 from toa.models import Run
 from toa.runtime import settings
 from toa.workflow import rows
-from toa.workflow.driving import opened
+from toa.workflow.opening import opened
 from toa.workflow.pauses import Broken
 
 PAGE = 200

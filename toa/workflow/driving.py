@@ -20,18 +20,17 @@ from toa.cadence.calls.suspects import Docket, noted
 from toa.cadence.source import BACKSTOP_MS
 from toa.core.allowance import Allowance
 from toa.core.clock import to_datetime
-from toa.core.record import as_record
 from toa.exceptions import Busy, Nondeterministic
-from toa.runtime import bindings, clock, settings, waking
+from toa.runtime import clock, settings, waking
 from toa.runtime.deciding import Verdict
 from toa.runtime.sending import together
 from toa.runtime.table import Lock
 from toa.runtime.writing import Entry as Drafted
 from toa.workflow import rows, writing
-from toa.workflow.context import WorkflowContext
 from toa.workflow.ending import end, fail
 from toa.workflow.entries import answered, raised
-from toa.workflow.machine import Machine, Memory
+from toa.workflow.machine import Machine
+from toa.workflow.opening import opened
 from toa.workflow.pauses import Broken, Ended, Pause, Perform, Wait, Write
 from toa.workflow.performing import Prepared
 from toa.workflow.rows import Row
@@ -71,25 +70,6 @@ def drive(live: Live, docket: Docket | None, allowance: Allowance) -> Driven:
         return driving.go(allowance)
     finally:
         driving.close()
-
-
-def opened(row: Row, woken: int) -> Machine:
-    """A run's function at its beginning, with its journal. Raises whatever its code raises when it is loaded."""
-    operation = bindings.operation(row.endpoint)
-    memory = Memory(
-        key=row.id.hex,
-        due=row.due,
-        journal=rows.journal_of(row),
-        waits=row.waits,
-        watches=row.watches,
-        cancel_at=row.cancel_at,
-    )
-    # The database said that it is due; this process's reading of the clock may be a few ms behind.
-    machine = Machine(memory, lambda: max(clock.clock().now(), woken))
-    input = operation.input.check(row.input)
-    context = WorkflowContext(operation, row.id.hex, row.due, machine)
-    machine.begin(operation.function(as_record(input), context))
-    return machine
 
 
 class _Driving:
