@@ -26,6 +26,7 @@ def test_placing_an_order_fills_in_the_caller_and_says_where_it_is(anna, toa_clo
         "pay_by": toa_clock.now + 3_600_000,
         "alarm": None,
         "reason": None,
+        "escalated": None,
         "CREATED": toa_clock.now,
         "UPDATED": toa_clock.now,
         "DELETED": None,
