@@ -22,6 +22,7 @@ PARTS = (
     "arming",
     "calls",
     "claims",
+    "runs",
     "looking",
     "web",
     "peers.procrastinate_jobs",

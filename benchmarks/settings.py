@@ -8,6 +8,7 @@ INSTALLED_APPS = [
     *(app for app in PROJECT if app not in COMPONENTS),
     "benchmarks.components.meters",
     "benchmarks.components.gauges",
+    "benchmarks.components.journeys",
 ]
 LOGGING = {"version": 1, "disable_existing_loggers": False}
 TOA: dict[str, object] = {}

@@ -1,17 +1,20 @@
-"""DBOS: workflows of one empty step, in one process.
+"""DBOS: workflows of one empty step, and sleepers due together, in one process.
 
 python -m benchmarks peers.dbos_workflows
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from dbos import DBOS
 
-from benchmarks.harness import QUICK, Figure, database, say
+from benchmarks.harness import QUICK, Figure, database, percentile, say
 
 WORKFLOWS = 200 if QUICK else 1_000
+SLEEPERS = 300
+AHEAD_S = 5.0
 
 
 @DBOS.step()
@@ -26,6 +29,20 @@ def workflow() -> int:
     return step()
 
 
+@DBOS.workflow()
+async def sleeper(moment: float) -> float:
+    """Sleep until a moment; how late it woke, in seconds."""
+    await DBOS.sleep_async(moment - time.time())
+    return time.time() - moment
+
+
+async def sleepers() -> list[float]:
+    """Coroutines, not threads: of those it runs fewer at once than there are sleepers."""
+    moment = time.time() + AHEAD_S
+    handles = [await DBOS.start_workflow_async(sleeper, moment) for _ in range(SLEEPERS)]
+    return [await handle.get_result() * 1000 for handle in handles]
+
+
 def main() -> None:
     with database():
         from benchmarks.processes import environment
@@ -37,8 +54,13 @@ def main() -> None:
         for handle in [DBOS.start_workflow(workflow) for _ in range(WORKFLOWS)]:
             handle.get_result()
         rate = WORKFLOWS / (time.perf_counter() - began)
+        asyncio.run(sleepers())
+        late = asyncio.run(sleepers())
         DBOS.destroy()
         say(Figure(name="DBOS: workflows of one step", value=rate, unit="/s"))
+        for share in (0.5, 0.99):
+            label = f"DBOS: lateness p{share * 100:.0f}, {SLEEPERS} sleepers due together"
+            say(Figure(name=label, value=percentile(late, share), unit="ms"))
 
 
 if __name__ == "__main__":
