@@ -40,6 +40,7 @@ PLURALS = {
     "pulse": "pulses",
     "run": "runs",
     "schedule": "schedules",
+    "step": "effects of runs",
 }
 DRAWN = tuple(kind for kind in SOURCES if kind != "pulse")
 """Kinds that the chart shows: pulses come at the same rate in every hour, and would stand before all else."""

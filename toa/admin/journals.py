@@ -71,7 +71,7 @@ def _table(lines: Iterable[tuple[Any, ...]], before: int) -> SafeString:
     body = format_html_join("", _LINE, lines)
     if not body:
         return format_html("none yet")
-    table = format_html("<table>{}<tbody>{}</tbody></table>", _HEAD, body)
+    table = format_html('<div class="toa-journal"><table>{}<tbody>{}</tbody></table></div>', _HEAD, body)
     return table if before <= 0 else format_html("<p>The last {} steps; {} before them.</p>{}", LAST, before, table)
 
 

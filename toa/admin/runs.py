@@ -61,7 +61,7 @@ class EndedOutcomeFilter(OutcomeFilter):
 @admin.register(Run)
 class RunAdmin(LiveAdmin):
     acts = decisions.ON_RUNS
-    list_display = ("called", "state", "waits_for", "goes_on", "steps", "begun")
+    list_display = ("called", "state", "waits_for", "goes_on", "steps")
     list_filter = (RunStateFilter, WorkflowFilter)
     fields = (
         "endpoint",
@@ -76,7 +76,7 @@ class RunAdmin(LiveAdmin):
         "request_json",
         "cause_json",
         "hops",
-        "due",
+        "planned",
         "begun",
         "strikes",
     )
@@ -85,6 +85,7 @@ class RunAdmin(LiveAdmin):
     search_help_text = "Id of the run, or its key."
 
     goes_on = cells.moment("wake_at", "goes on")
+    planned = cells.moment("due_at", "planned for")
     begun = cells.moment("created_at", "started")
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
@@ -119,7 +120,7 @@ class RunAdmin(LiveAdmin):
 
     @admin.display(description="workflow")
     def called(self, row: Run) -> str:
-        return cells.called(row.endpoint, row.cause)
+        return cells.lines(row.endpoint, row.key) if row.key else cells.called(row.endpoint, row.cause)
 
     @admin.display(description="state")
     def state(self, row: Any) -> str:
@@ -188,7 +189,7 @@ class EndedRunAdmin(ReadOnlyAdmin):
         "journal",
         "request_json",
         "cause_json",
-        "due",
+        "planned",
         "begun",
         "over",
     )
@@ -198,7 +199,7 @@ class EndedRunAdmin(ReadOnlyAdmin):
     search_help_text = "Id of the run."
 
     identity = cells.identity("id", "id")
-    due = cells.moment("due_at", "due")
+    planned = cells.moment("due_at", "planned for")
     begun = cells.moment("created_at", "started")
     over = cells.moment("ended_at", "ended")
     request_json = cells.document("request", "request")
