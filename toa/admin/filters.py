@@ -88,6 +88,7 @@ class EndpointFilter(KnownFilter):
 
     title = "endpoint"
     parameter_name = "endpoint"
+    template = "admin/toa/folded_filter.html"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
         committed, leased = known_endpoints()
