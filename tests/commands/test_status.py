@@ -189,7 +189,7 @@ def test_O1_each_kind_of_trouble_is_a_problem_with_what_to_do(trouble):
     assert said.code == 1
     assert "delays are late: 2 calls due, the oldest waits for 1m10s" in said.text
     assert (
-        "2 calls failed and waiting for a decision (3 calls parked); look at `manage.py toa failures list`" in said.text
+        "2 calls failed and wait for a decision (3 calls parked); look at `manage.py toa failures list`" in said.text
     )
     assert "2 calls of un.known.one that nobody can make: no code that runs here knows the operation" in said.text
     assert said.text.count("\n- ") == 2, "the worst stands in the sentence at the top"

@@ -17,7 +17,7 @@ from toa.core.clock import to_moment
 from toa.core.duration import HOUR_MS
 from toa.runtime import clock, settings
 
-CEILING = 10_000
+CEILING = 1_000
 """Where counting ends."""
 LOOKED_THROUGH = 1_000
 """Deliveries of one endpoint that are looked through for the first that only waits for its turn."""

@@ -27,7 +27,7 @@ from toa.runtime import clock, settings
 from toa.runtime.bindings import Component
 
 HOURS = 24
-CEILING = 1_000
+CEILING = 500
 """Where counting ends, in one hour of one kind and component."""
 MOST = 200
 """Pulses, and schedules, that are looked at."""

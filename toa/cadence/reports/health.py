@@ -80,7 +80,7 @@ def _problems(status: Status) -> Iterator[Problem]:
         parked = f" ({_calls(status.parked)} parked)" if status.parked else ""
         yield Problem(
             level=Level.DEGRADED,
-            what=f"{_calls(status.failures)} failed and waiting for a decision{parked}",
+            what=f"{_calls(status.failures)} failed and {_wait(status.failures)} for a decision{parked}",
             advice="look at `manage.py toa failures list`, then retry or discard",
         )
     for one in status.orphans:
@@ -158,6 +158,10 @@ def _crew(status: Status) -> str:
 
 def _calls(count: Count) -> str:
     return f"{count} call{'' if count == Count(1) else 's'}"
+
+
+def _wait(count: Count) -> str:
+    return "waits" if count == Count(1) else "wait"
 
 
 def roughly(milliseconds: int) -> str:
