@@ -1,6 +1,7 @@
 """An object's page: its time, and the operations that a person may call from it."""
 
 import html
+import logging
 import re
 
 import pytest
@@ -16,6 +17,7 @@ import toa
 from store.orders.models import Order
 from tests.orders.placing import configured, fill, order, place
 from toa.core.clock import to_datetime
+from toa.runtime import bindings
 
 pytestmark = pytest.mark.django_db
 
@@ -170,6 +172,32 @@ def test_refusals_stand_at_the_field_that_they_are_about(root, toa_clock):
     page = root.post(form_of("create"), given(NEW, once="k")).context["form"]
     assert "reference" in page.errors["__all__"][0]
     assert Order.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("quantity", "reply"), [(1, toa.Error("SURPRISE", password="hunter2")), (0, None)], ids=["reply", "row"]
+)
+def test_an_operation_that_breaks_its_declaration_is_told_under_the_id_in_the_log(
+    root, toa_clock, monkeypatch, caplog, quantity, reply
+):
+    identity = place("A-1")
+    root.raise_request_exception = False  # the client would raise what is reported, though it was dealt with
+
+    def broken(input, entry, context):
+        entry.reason, entry.quantity = "half", quantity
+        return reply
+
+    monkeypatch.setattr(bindings.operation("store.orders.cancel"), "function", broken)
+    with caplog.at_level(logging.ERROR, logger="toa.admin"):
+        answer = root.post(form_of("cancel", identity), given({"reason": "X"}, seen="1"))
+    assert answer.status_code == 200
+    (line,) = (record for record in caplog.records if record.name == "toa.admin")
+    assert answer.context["form"].errors["__all__"] == [
+        f"Nothing was done: store.orders.cancel broke its own declaration. The log knows more, under {line.problem}."
+    ]
+    assert line.exc_info is not None
+    assert "hunter2" not in answer.content.decode()
+    assert order(identity).reason is None
 
 
 def test_an_object_is_made_from_the_list(root, operator, toa_clock):

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
+from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponseRedirect
 from django.utils.html import format_html
 
 from toa.admin.entities.forms import CallForm
 from toa.admin.entities.offering import caller_of
 from toa.core.error import Error
-from toa.core.identity import plain
-from toa.exceptions import CallError, OutcomeUnknown, PreconditionFailed, Transient
+from toa.core.identity import plain, uuid7
+from toa.exceptions import CallError, OperationFault, OutcomeUnknown, PreconditionFailed, Transient
 from toa.runtime.bindings import Component, Operation
 from toa.runtime.calls import call
 from toa.runtime.table import State
 
 if TYPE_CHECKING:
     from toa.admin.entities.pages import EntityAdmin
+
+logger = logging.getLogger("toa.admin")
 
 LONGEST_REPLY = 500
 """Characters of a reply that are shown."""
@@ -63,6 +67,8 @@ def answer(of: EntityAdmin, request: HttpRequest, asking: Asking) -> Answer:
     except (CallError, Transient, OutcomeUnknown) as error:
         form.refuse(error)
         return Answer(form=form)
+    except OperationFault as error:
+        return _faulty(request, asking, form, error)
     if isinstance(reply, Error):
         form.refuse(reply)
         return Answer(form=form)
@@ -95,6 +101,21 @@ def _changed_meanwhile(asking: Asking, form: CallForm) -> Answer:
     )
     form.look_again(state["VERSION"])
     asking.row.refresh_from_db()
+    return Answer(form=form)
+
+
+def _faulty(request: HttpRequest, asking: Asking, form: CallForm, error: OperationFault) -> Answer:
+    """The operation broke its own declaration, so nothing was committed. What it did wrong is for those who read the
+    log; the person gets the id under which it stands there."""
+    endpoint, identity = asking.operation.endpoint, uuid7().hex
+    logger.error(
+        "%s failed: problem %s", endpoint, identity, exc_info=error, extra={"action": "fault", "problem": identity}
+    )
+    # Those who collect errors listen to this, and find the error where it is being handled.
+    got_request_exception.send(sender=type(form), request=request)
+    form.add_error(
+        None, f"Nothing was done: {endpoint} broke its own declaration. The log knows more, under {identity}."
+    )
     return Answer(form=form)
 
 
