@@ -241,6 +241,18 @@ def test_O1_a_failure_shows_what_is_parked_behind_it_and_leads_there(root, addre
     assert address(Failure, row) in root.get(address(Delivery)).content.decode()
 
 
+def test_O1_a_failed_deadline_shows_the_events_that_wait_for_its_instance(root, address, line, toa_clock):
+    process = uuid4().hex
+    row = rows.failure(toa_clock.now, source="deadline", entity=f"store.lifecycle:{process}")
+    assert line(row, "behind") == "nothing"
+    parked = rows.delivery(toa_clock.now, receiver="store.lifecycle", target=process, wake_at=None)
+    rows.delivery(toa_clock.now, receiver="store.lifecycle", target=uuid4().hex, wake_at=None)
+    assert line(row, "behind") == "1 event"
+    link = address(Delivery, q=row.entity, due="parked")
+    assert f'<a href="{link.replace("&", "&amp;")}">1 event</a>' in root.get(address(Failure, row)).content.decode()
+    assert [one.id for one in root.get(link).context["cl"].result_list] == [parked.id]
+
+
 def test_P12_a_component_shows_its_problems_and_what_the_settings_changed(root, column, line, toa_clock):
     row = Component.objects.get(locator="store.reports")
     assert line(row, "problems") == "none"

@@ -160,7 +160,7 @@ class FailureAdmin(RecordAdmin):
 
     @admin.display(description="parked behind")
     def behind(self, row: Failure) -> str:
-        if row.source != "delivery":
+        if row.source not in ("delivery", "deadline"):
             return cells.EMPTY
         number = parked_behind(row)
         if not number:
