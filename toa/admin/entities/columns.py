@@ -18,6 +18,8 @@ LONGEST = 255
 
 Column = str | Callable[[Any], str]
 _DOCUMENTS = (PropertyType.OBJECT, PropertyType.ARRAY)
+_TYPED = (PropertyType.STRING, PropertyType.INTEGER, PropertyType.UUID)
+"""What a person types as it is stored."""
 
 
 def listed(spec: ComponentSpec) -> tuple[Column, ...]:
@@ -40,14 +42,22 @@ def filtered(entity: EntitySpec) -> tuple[str, ...]:
 
 
 def searched(entity: EntitySpec) -> tuple[str, ...]:
-    """The id, and what is unique by itself: each has an index."""
-    return (entity.id.field, *unique_alone(entity))
+    """The id, what is unique by itself, and what leads an index of all objects: each value is found by an index."""
+    return tuple(dict.fromkeys((entity.id.field, *unique_alone(entity), *_leading(entity))))
 
 
 def unique_alone(entity: EntitySpec) -> tuple[str, ...]:
     """The fields that are unique by themselves among the objects that are not deleted."""
     alone = [entity.properties[names[0]] for names in entity.unique.values() if len(names) == 1]
     return tuple(one.field for one in alone if one.name != "id")
+
+
+def _leading(entity: EntitySpec) -> Iterator[str]:
+    """The fields that an index begins with; one with a condition has only some of the objects."""
+    for index in entity.index.values():
+        spec = entity.properties.get(index.on[0].removeprefix("-"))
+        if index.where is None and spec is not None and spec.type in _TYPED:
+            yield spec.field
 
 
 def without_deleted(entity: EntitySpec) -> dict[str, Any]:
