@@ -153,6 +153,15 @@ def indexes():
         return {row[0] for row in cursor.fetchall()}
 
 
+def claims_by(component, index):
+    """Whether a claim of that release's code finds its due rows by that index.
+
+    Before the first ANALYZE the planner knows nothing of the index's expression, and may sort what it finds by it.
+    """
+    plan = plan_of(component)
+    return index in plan and "Seq Scan" not in plan
+
+
 def plan_of(component):
     """How a claim of that release's code finds its due rows."""
     moment, condition, order = looks(component)[0]
@@ -202,8 +211,8 @@ def test_T23_old_and_new_code_claim_by_an_index_and_nothing_is_missed(release, t
         with connection.cursor() as cursor:
             # What the new code sets alone is the new code's to find; the rest both find.
             cursor.execute("UPDATE rolling_thing SET expire = '2026-01-05 12:30Z' WHERE name = 'n2000'")
-        assert f"Index Scan using {old.index}" in plan_of(old.component)
-        assert f"Index Scan using {new.index}" in plan_of(new.component)
+        assert claims_by(old.component, old.index)
+        assert claims_by(new.component, new.index)
         assert due_of(old.component) == ["n1", "n2", "n3"]
         assert due_of(new.component) == ["n2000", "n1", "n2", "n3"]
         last = release(THREE)
@@ -223,8 +232,8 @@ def test_T23_a_deadline_is_removed_in_two_releases(release, table):
     try:
         state = migrate(old.project, operations(old, new))
         assert {old.index, new.index} <= indexes()
-        assert f"Index Scan using {old.index}" in plan_of(old.component)
-        assert f"Index Scan using {new.index}" in plan_of(new.component)
+        assert claims_by(old.component, old.index)
+        assert claims_by(new.component, new.index)
         last = release(ONE.replace("    remind: { type: integer, format: epoch-millis }\n", ""))
         found = operations(new, last)
         assert [type(one).__name__ for one in found] == ["RemoveIndex", "RemoveField"]

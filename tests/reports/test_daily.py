@@ -42,8 +42,9 @@ def test_every_morning_the_day_before_is_reported_and_missed_mornings_once(db, t
     fill("tea", 100)
     place("A-1", total="10.00")
     # The pulse begins the one run there is, and is not called again while it goes on.
-    toa_clock.advance("12h")
+    toa_clock.advance("10m")
     run = Run.objects.get(endpoint=DAY)
+    Pulse.objects.update(wake_at=None)
     toa_clock.advance_to(at("2026-01-06 05:00"))
     report = Report.objects.get(id="2026-01-05")
     assert (report.placed, str(report.total)) == (1, "10.00")
