@@ -9,10 +9,9 @@ import os
 import time
 from itertools import count
 
-from benchmarks.harness import QUICK, Figure, database, middle, say, side_by_side, timed
+from benchmarks.harness import CLIENTS, QUICK, Figure, database, middle, say, side_by_side, timed
 
 MANY = 10_000
-CLIENTS = 16
 EACH = 100 if QUICK else 500
 SHARE = 1.15
 """The most that a transition may take with a delay, as a multiple of one without."""

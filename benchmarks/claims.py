@@ -1,4 +1,4 @@
-"""What a claim costs: with little and with much pending, while an old snapshot is open; sweeping; and being idle.
+"""What a claim costs: with little and with much pending, while an old snapshot is open; and sweeping.
 
 python -m benchmarks claims
 """
@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import time
 
-from benchmarks.harness import QUICK, Figure, database, percentile, say
+from benchmarks.harness import MUCH, QUICK, Figure, database, percentile, say
 
 FEW = 10_000
-MUCH = 1_000_000 if QUICK else 10_000_000
+STEPS = (FEW, 100_000, MUCH) if QUICK else (FEW, 100_000, 1_000_000, MUCH)
 DUE = 100
 LOOKS = 200
 FIRED = 5_000 if QUICK else 50_000
 ORDERS = 100_000 if QUICK else 1_000_000
-IDLE_S = 10 if QUICK else 60
 
 _PENDING = """
 INSERT INTO toa_delay (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, created_at, source, entity)
@@ -28,15 +27,14 @@ INSERT INTO components_meters_meter (id, count, open, until, created_at, updated
 SELECT gen_random_uuid(), 0, true, now() + (n - 101) * interval '1 minute' + interval '30 s', now(), now(), 1
   FROM generate_series(1, %s) AS n
 """
-_STATEMENTS = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()"
 
 
 def main() -> None:
     with database():
         from django.db import connection, connections, transaction
+        from django.test.utils import CaptureQueriesContext
 
         from benchmarks.load import METERS, arm_now, clear, subjects
-        from benchmarks.processes import beat_and_workers, running, wait
         from toa.cadence.calls import suspects
         from toa.cadence.calls.due import DELAYS, known_endpoints
         from toa.cadence.passes import BATCH, Collected, run_pass
@@ -69,24 +67,25 @@ def main() -> None:
 
         clear()
         arm_now(f"{METERS}.add", subjects(METERS, DUE))
-        pending(FEW)
-        few = claims()
-        say(Figure(name=f"claim of {DUE} due, {FEW:,} pending", value=few, unit="ms"))
-        pending(MUCH - FEW)
-        much = claims()
-        say(Figure(name=f"claim of {DUE} due, {MUCH:,} pending", value=much, unit="ms", most=2))
+        costs = {}
+        before = 0
+        for number in STEPS:
+            pending(number - before)
+            before = number
+            costs[number] = claims()
+            say(
+                Figure(
+                    name=f"claim of {DUE} due, {number:,} pending",
+                    value=costs[number],
+                    unit="ms",
+                    most=2 if number == MUCH else None,
+                    plot="pending",
+                    line="toa, 100 calls",
+                    x=number,
+                )
+            )
+        much, few = costs[MUCH], costs[FEW]
         say(Figure(name="claim, much beside little pending", value=much / few, unit="x", most=1.2))
-
-        clear()
-        before = _statements(connection)
-        with running(*beat_and_workers()) as children:
-            wait(lambda: _statements(connection) > before, children)
-            time.sleep(5)
-            began, before = time.perf_counter(), _statements(connection)
-            time.sleep(IDLE_S)
-            # Each look of ours is a statement too, and the statistics of others lag by up to a second.
-            rate = (_statements(connection) - before - 1) / (time.perf_counter() - began)
-        say(Figure(name="statements while idle, beat and two workers", value=rate, unit="/s", most=5))
 
         clear()
         arm_now(f"{METERS}.add", subjects(METERS, FIRED))
@@ -94,17 +93,15 @@ def main() -> None:
         with beside.cursor() as cursor:
             cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
             cursor.execute("SELECT count(*) FROM toa_delay")
-        costs = []
+        looks = []
         try:
             while run_pass(Collected()).settled:
-                began = time.perf_counter()
-                DELAYS.kind.due(committed, 1, DELAYS._committed.since(_now()))
-                costs.append((time.perf_counter() - began) * 1000)
+                looks.append(claim(DELAYS._committed.since(_now())))
         finally:
             beside.close()
         assert not Delay.objects.exists()
-        name = f"look p99 while a snapshot is open and {FIRED:,} fire"
-        say(Figure(name=name, value=percentile(costs, 0.99), unit="ms", most=10))
+        name = f"claim p99 while a snapshot is open and {FIRED:,} fire"
+        say(Figure(name=name, value=percentile(looks, 0.99), unit="ms", most=10))
 
         clear()
         with connection.cursor() as cursor:
@@ -122,7 +119,13 @@ def main() -> None:
             return (time.perf_counter() - began) * 1000
 
         found = percentile([find() for _ in range(LOOKS)], 0.5)
-        say(Figure(name=f"sweep finds 100 due among {ORDERS:,} orders", value=found, unit="ms", most=5))
+        with CaptureQueriesContext(connection) as queries:
+            find()
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN {queries.captured_queries[-1]['sql']}")
+            plan = " ".join(line for (line,) in cursor.fetchall())
+        how = "index scan" if "Index" in plan and "Seq Scan" not in plan else plan
+        say(Figure(name=f"sweep finds 100 due among {ORDERS:,} orders", value=found, unit="ms", most=5, note=how))
         suspects.close()
 
 
@@ -130,12 +133,6 @@ def _now() -> int:
     from toa.runtime import clock
 
     return clock.clock().now()
-
-
-def _statements(connection: object) -> int:
-    with connection.cursor() as cursor:  # type: ignore[attr-defined]
-        cursor.execute(_STATEMENTS)
-        return int(cursor.fetchone()[0])
 
 
 if __name__ == "__main__":

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import statistics
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 QUICK = os.environ.get("QUICK") == "1"
+RATES = (10, 100, 1_000, 2_000)
+"""How many come due in each second where lateness is measured."""
+SECONDS = 3 if QUICK else 15
+"""And for how long."""
+CLIENTS = 16
+"""Who arm, or defer, at the same time."""
+MUCH = 1_000_000 if QUICK else 10_000_000
+"""What is pending where the cost of a claim is measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +35,10 @@ class Figure:
     most: float | None = None
     """What must not be passed, where less is better."""
     note: str = ""
+    plot: str = ""
+    """The picture that it is a point of, if any; `line` and `x` say where."""
+    line: str = ""
+    x: float = 0.0
 
     @property
     def met(self) -> bool | None:
@@ -66,6 +80,16 @@ def percentile(values: Iterable[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
+def database_name(pid: int) -> str:
+    """Of the benchmark that runs in this process."""
+    return f"toa_bench_{pid}"
+
+
+def spread(first: int, rate: int, seconds: int) -> list[int]:
+    """Moments in epoch ms: so many a second, from the first one on."""
+    return [first + number * 1000 // rate for number in range(rate * seconds)]
+
+
 _END_OTHERS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
@@ -73,12 +97,13 @@ SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_d
 
 @contextmanager
 def database(settings_module: str = "benchmarks.settings") -> Iterator[None]:
-    """Django with a fresh database that is dropped afterwards."""
+    """Django with a fresh database that is dropped afterwards, where the process is asked to end too."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit("asked to end"))
     os.environ["DJANGO_SETTINGS_MODULE"] = settings_module
     import django
     from django.conf import settings
 
-    settings.DATABASES["default"]["TEST"]["NAME"] = f"toa_bench_{os.getpid()}"
+    settings.DATABASES["default"]["TEST"]["NAME"] = database_name(os.getpid())
     settings.DEBUG = False
     django.setup()
     from django.db import connection
@@ -110,3 +135,20 @@ def side_by_side(acts: dict[str, Callable[[], object]], *, number: int, rounds: 
         for name, act in acts.items():
             taken[name].append(seconds_each(act, number))
     return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def lateness(
+    who: str,
+    rate: int,
+    late: Iterable[float],
+    *,
+    label: str = "{who}: lateness {share}, {rate}",
+    most: Sequence[float | None] = (None, None),
+) -> None:
+    """Say the median and the 99th percentile of how late calls began, in ms."""
+    values = list(late)
+    for share, limit in zip((0.5, 0.99), most, strict=True):
+        named = label.format(who=who, share=f"p{share * 100:.0f}", rate=f"{rate:,} a second")
+        plot = "lateness" if share == 0.99 else ""
+        value = percentile(values, share)
+        say(Figure(name=named, value=value, unit="ms", most=limit, plot=plot, line=who, x=rate))

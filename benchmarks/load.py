@@ -15,6 +15,7 @@ from toa.runtime.table import jsonb
 
 METERS = "components.meters"
 GAUGES = "components.gauges"
+TIMERS = "components.timers"
 _ROWS = 1_000
 
 
@@ -65,7 +66,7 @@ def arm_now(endpoint: str, identities: Sequence[str]) -> None:
 def clear() -> None:
     """Empty the tables that the benchmarks fill, and tell the planner."""
     tables = "toa_delay, toa_delivery, toa_history, toa_revision, toa_failure"
-    rows = ", ".join(bindings.component(name).table.model._meta.db_table for name in (METERS, GAUGES))
+    rows = ", ".join(bindings.component(name).table.model._meta.db_table for name in (METERS, GAUGES, TIMERS))
     with connection.cursor() as cursor:
         cursor.execute(f"TRUNCATE {tables}, {rows}")
         cursor.execute("ANALYZE")

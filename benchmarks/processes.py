@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -50,6 +50,11 @@ def beat_and_workers() -> list[list[str]]:
     return [beat(), worker("bench", "toa,toa.calls,celery", 2)]
 
 
+def one_worker(name: str) -> list[str]:
+    """A worker with one process that fires."""
+    return worker(f"bench-{name}", "toa,toa.calls,celery", 1)
+
+
 def toa_run() -> list[list[str]]:
     """One process that does the work of both."""
     return [manage("toa", "run")]
@@ -63,6 +68,18 @@ def wait(fact: Callable[[], bool], children: Sequence[Child] = (), every_s: floa
             raise RuntimeError("\n".join(child.last_words(20) for child in children))
         time.sleep(every_s)
     return time.perf_counter() - began
+
+
+def resident(pid: int) -> float:
+    """Memory of a process and of those that it started, in MB, counting shared pages once for each."""
+    found = 0.0
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmRSS:"):
+                found += int(line.split()[1]) / 1_000
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += sum(resident(int(child)) for child in (task / "children").read_text(encoding="utf-8").split())
+    return found
 
 
 def _forget_messages() -> None:

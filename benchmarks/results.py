@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from benchmarks.harness import Figure
+from benchmarks.harness import CLIENTS, MUCH, RATES, Figure
+from benchmarks.parts import Part
 
 PACKAGES = ("Django", "psycopg", "celery", "redis", "procrastinate", "dbos")
 RATIOS = (
@@ -27,6 +28,13 @@ RATIOS = (
     ("fired, one process", "by hand: psycopg, in sets", None),
     ("fired one by one", "by hand: Django, one by one", None),
     ("armed in one transition", "procrastinate: defer in bulk", None),
+    (f"one keyed arm a commit, {CLIENTS} clients", f"procrastinate: keyed defer, {CLIENTS} clients", None),
+    (f"procrastinate: fetch of one job, {MUCH:,} pending", f"claim of 100 due, {MUCH:,} pending", None),
+    *(
+        (f"{peer}: lateness p99, {rate:,} a second", f"lateness p99, {rate:,} a second, beat and two workers", 1.0)
+        for peer in ("procrastinate", "Celery ETA", "DBOS sleep")
+        for rate in RATES
+    ),
 )
 """What, beside what, and how many times as much it must be."""
 BUSY = 1.0
@@ -41,8 +49,12 @@ class Run:
     load_before: float
     load_after: float = 0.0
     seconds: float = 0.0
-    figures: list[Figure] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+
+    @property
+    def figures(self) -> list[Figure]:
+        """Of all parts, in their order."""
+        return [figure for part in self.parts for figure in part.figures]
 
 
 def table(figures: Sequence[Figure]) -> str:
@@ -82,9 +94,12 @@ def described(run: Run) -> str:
             "**The machine was busy with other work.** Rates are lower and lateness is greater than on an idle one, and"
             " the ratios are rough. Run it again on an idle machine before relying on any of this.",
         ]
-    if run.failed:
-        lines += ["", f"Not measured, because it failed: {', '.join(run.failed)}."]
-    return "\n".join([*lines, "", table(run.figures), ""])
+    problems = [f"- `{part.name}`: {part.problem}" for part in run.parts if part.problem]
+    if problems:
+        lines += ["", "Not measured, or not to the end:", "", *problems]
+    pictures = ["![Lateness against rate](lateness.svg)", "", "![Cost of a claim](pending.svg)"]
+    took = ", ".join(f"{part.name} {part.seconds:.0f}" for part in run.parts)
+    return "\n".join([*lines, "", table(run.figures), "", *pictures, "", f"Seconds of each part: {took}.", ""])
 
 
 def _row(figure: Figure) -> str:

@@ -9,6 +9,8 @@ INSTALLED_APPS = [
     "benchmarks.components.meters",
     "benchmarks.components.gauges",
     "benchmarks.components.journeys",
+    "benchmarks.components.timers",
+    "benchmarks.components.errands",
 ]
 LOGGING = {"version": 1, "disable_existing_loggers": False}
 TOA: dict[str, object] = {}

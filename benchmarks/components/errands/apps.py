@@ -1,0 +1,5 @@
+from toa import ComponentConfig
+
+
+class ErrandsConfig(ComponentConfig):
+    """components.errands"""

@@ -1,0 +1,5 @@
+from toa import ComponentConfig
+
+
+class TimersConfig(ComponentConfig):
+    """components.timers"""

@@ -1,0 +1,3 @@
+def transition(input, entry, context):
+    entry.count += 1
+    entry.moment = None
