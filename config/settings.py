@@ -11,6 +11,7 @@
 | `DJANGO_HTTPS` | whether people come by https alone | `1` where DEBUG is off |
 | `DJANGO_LOG_LEVEL` | | `INFO` |
 | `BROKER_PREFIX` | before each name in the broker, where several projects share it | |
+| `EMAIL_HOST` | where mail is handed in, at port 25 | shown on the terminal |
 | `TOA_SHOP_EXPIRY`, `TOA_SHOP_WINDOW`, `TOA_SHOP_SWEEP`, … | see `shop.environment` | |
 """
 
@@ -155,6 +156,11 @@ STORAGES = {
         else "whitenoise.storage.CompressedManifestStaticFilesStorage",
     },
 }
+
+# Mail to members goes to the terminal where no server is named.
+EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+EMAIL_TIMEOUT = 10
 
 LOGGING = {
     "version": 1,
