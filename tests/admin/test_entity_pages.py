@@ -274,10 +274,12 @@ def test_O2_an_order_that_cancelled_itself_says_by_which_call(root, toa_clock):
         assert (alarm["kind"], alarm["endpoint"]) == ("delay", "store.orders.cancel")
         assert alarm["url"] == f"/admin/toa/delay/{order(identity).alarm}/change/"
         toa_clock.advance("1h")
-    [made] = [one for one in root.get(page_of(identity)).context["toa_time"]["behind"] if one["endpoint"]]
-    assert (made["endpoint"], made["outcome"], made["by"]) == (
-        "store.orders.cancel", "made", "a delay of store.orders.create",
+    cancelled, created = root.get(page_of(identity)).context["toa_time"]["behind"]
+    assert (cancelled["endpoint"], cancelled["version"], cancelled["by"]) == (
+        "store.orders.cancel", 2, "a delay of store.orders.create",
     )  # fmt: skip
+    assert ("status", "pending", "cancelled") in cancelled["changes"]
+    assert (created["endpoint"], created["version"]) == ("store.orders.create", 1)
 
 
 def test_a_person_who_may_not_see_delays_gets_no_link_to_one(operator, toa_clock):

@@ -123,7 +123,7 @@ def called_by(cause: dict[str, Any]) -> str:
         case "delivery":
             return f"an event of {cause.get('entity', 'another object')}, which {cause.get('endpoint')} raised"
         case str(source):
-            return f"a {source}"
+            return f"a {source} of {cause['endpoint']}" if cause.get("endpoint") else f"a {source}"
         case _:
             return str(cause.get("caller") or "a direct call")
 

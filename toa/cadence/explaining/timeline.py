@@ -48,7 +48,7 @@ class Behind:
     outside: bool
     """Whether the row had been changed beside operations before it."""
     call: str
-    """Id of the settled call, or empty."""
+    """Id of the settled call, or of the stored one that committed; else empty."""
 
 
 def ahead(facts: Facts) -> list[Ahead]:
@@ -78,7 +78,7 @@ def _commit(row: Revision) -> Behind:
         changes=row.changes,
         reached=row.reached,
         outside=row.outside,
-        call="",
+        call=str((row.cause or {}).get("call") or ""),
     )
 
 
