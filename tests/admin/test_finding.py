@@ -1,5 +1,6 @@
 """Filters, search and order of the lists."""
 
+import re
 from uuid import UUID, uuid4
 
 import pytest
@@ -65,6 +66,13 @@ def test_parked_deliveries_can_be_listed(found, toa_clock):
     rows.delivery(toa_clock.now)
     parked = rows.delivery(toa_clock.now, wake_at=None)
     assert found(Delivery, due="parked") == [parked]
+
+
+def test_the_long_filter_by_endpoint_is_folded_until_one_is_chosen(root, address, toa_clock):
+    for query, opened in (({}, False), ({"endpoint": "store.orders.cancel"}, True)):
+        page = root.get(address(Delay, **query)).content.decode()
+        [folded] = re.findall(r'<details class="toa-folded" data-filter-title="endpoint"( open)?>', page)
+        assert bool(folded) is opened
 
 
 def test_filters_by_endpoint_outcome_and_component_join(found, toa_clock):

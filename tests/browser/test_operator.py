@@ -46,7 +46,7 @@ def test_an_unpaid_order_is_watched_until_it_cancels_itself_and_says_why(page, r
 
         expect(page.locator(".field-status .readonly")).to_have_text("cancelled")  # the page looked again by itself
     expect(page.locator(".field-reason .readonly")).to_have_text("EXPIRED")
-    expect(page.locator("#toa-time")).to_contain_text("store.orders.cancel made by a delay of store.orders.create")
+    expect(page.locator("#toa-time")).to_contain_text("store.orders.cancel by a delay of store.orders.create")
 
 
 def test_an_order_is_cancelled_by_its_form_and_another_one_opened_before_is_told(entered, context, root):
@@ -140,3 +140,24 @@ def test_the_clock_page_draws_what_comes_and_says_what_to_start(entered, root):
     assert page.locator("svg rect.toa-delay").count() == 1
     page.click("text=The numbers")
     expect(page.locator("details table")).to_contain_text("1")
+
+
+def test_lists_keep_to_the_width_of_the_page(entered, root):
+    fill("tea", 10)
+    with configured(expiry="process"):
+        place("A-1")
+    with configured(expiry="alarm"):
+        place("A-2")
+    while made():
+        pass
+    page = entered(user=root)
+    for width, name in ((1280, "pulse"), (1280, "history"), (390, "deadline"), (390, "delay")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(f"/admin/toa/{name}/")
+        expect(page.locator("#result_list tbody tr").first).to_be_visible()
+        found = page.evaluate(
+            "() => { const list = document.querySelector('.results');"
+            " return [document.documentElement.scrollWidth, list.scrollWidth - list.clientWidth] }"
+        )
+        assert found[0] == width, name
+        assert found[1] == 0 or width == 390, name  # on a phone the list scrolls within itself

@@ -125,6 +125,23 @@ def test_a_clock_that_is_off_is_told(crew, skew, code):
     assert ("stands down" in said.text) is (skew > 5000)
 
 
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (1, "1 call failed and waits for a decision;"),
+        (backlog.CEILING, "1,000 calls failed and wait for a decision;"),
+        (backlog.CEILING + 1, "1,000+ calls failed and wait for a decision;"),
+    ],
+)
+def test_failures_are_counted_up_to_a_ceiling(crew, toa_clock, number, says):
+    now = to_datetime(toa_clock.now)
+    Failure.objects.bulk_create(
+        Failure(call=uuid4(), source="delay", endpoint=REPORT, request={}, row={}, attempts=1, due_at=now, at=now)
+        for _ in range(number)
+    )
+    assert toa("status").text.startswith(f"Degraded: {says}")
+
+
 def test_O5_a_database_that_cannot_be_reached_is_down():
     with mock.patch("toa.management.verbs.status.read", side_effect=OperationalError("connection\n  refused")):
         said = toa("status")
@@ -188,9 +205,7 @@ def test_O1_each_kind_of_trouble_is_a_problem_with_what_to_do(trouble):
     said = toa("status")
     assert said.code == 1
     assert "delays are late: 2 calls due, the oldest waits for 1m10s" in said.text
-    assert (
-        "2 calls failed and wait for a decision (3 calls parked); look at `manage.py toa failures list`" in said.text
-    )
+    assert "2 calls failed and wait for a decision (3 calls parked); look at `manage.py toa failures list`" in said.text
     assert "2 calls of un.known.one that nobody can make: no code that runs here knows the operation" in said.text
     assert said.text.count("\n- ") == 2, "the worst stands in the sentence at the top"
 
