@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.harness import QUICK, Figure, Taken, database, middle, percentile, say, timed
 
-ONE_STEP = 300 if QUICK else 1_000
+ONE_STEP = 200 if QUICK else 1_000
 ROUNDS = 3 if QUICK else 5
 WARMING = 20
 SLEEPERS = 300
