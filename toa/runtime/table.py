@@ -198,7 +198,7 @@ class Table:
         """Write the same columns of many rows, each once, that the caller has locked, by one statement."""
         written = ("id", *names)
         assignments = ", ".join(f"{self._quoted[name]} = n.{self._quoted[name]}" for name in names)
-        # The limit tells the planner how many rows there are: it takes a document for a hundred, and reads a whole table.
+        # The limit tells the planner how many rows there are: without it, it reads the whole table for a hundred.
         rows = f"(SELECT * FROM {self._recordset(written)} LIMIT {len(states)}) AS n"
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(
