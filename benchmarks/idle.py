@@ -9,6 +9,7 @@ client are counted beforehand and taken off. Wake-ups are hints that reach whoev
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import psycopg
 
@@ -50,15 +51,16 @@ def main() -> None:
         def nothing(seconds: float) -> None:
             time.sleep(seconds)
 
-        def counted(act: object, seconds: float) -> float:
+        def counted(act: Callable[[float], None], seconds: float) -> int:
             before = statements()
-            act(seconds)  # type: ignore[operator]
-            return float(statements() - before)
+            act(seconds)
+            return statements() - before
 
         began = time.perf_counter()
         far_arms(1)
+        of_counting = counted(nothing, 0)
         began = time.perf_counter()
-        of_the_client = counted(far_arms, 1)
+        of_the_client = counted(far_arms, 1) - of_counting
         with (
             running(*beat_and_workers()) as children,
             psycopg.connect(environment()["DATABASE_URL"], autocommit=True) as listener,
@@ -68,13 +70,13 @@ def main() -> None:
             wait(lambda: not Delay.objects.filter(source="delay", entity="").exists(), children)
             time.sleep(SETTLE_S)
             for name, act, own in (
-                ("nothing due", nothing, 0.0),
+                ("nothing due", nothing, 0),
                 (f"{IN_ONE * EACH_SECOND:,} far arms a second", far_arms, of_the_client),
             ):
                 for _ in listener.notifies(timeout=0.1):
                     pass
                 began = time.perf_counter()
-                rate = counted(act, IDLE_S) / IDLE_S - own
+                rate = (counted(act, IDLE_S) - of_counting) / IDLE_S - own
                 hints = sum(1 for _ in listener.notifies(timeout=0.5)) / IDLE_S
                 label = f"statements while idle, {name}, beat and two workers"
                 say(Figure(name=label, value=rate, unit="/s", most=5))
