@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from benchmarks.harness import QUICK, RATES, SECONDS, Figure, database, lateness, say, spread
 
 AT_ONCE = 10_000
-ROUNDS = 2 if QUICK else 5
+ROUNDS = 3 if QUICK else 5
 WARM = 100
 BATCHES = 2_000
 """Two workers with a batch of 500 in hand and one of them behind by one: no call may pass more older ones than that."""
@@ -41,7 +41,7 @@ def main() -> None:
 
         def ahead(number: int) -> int:
             """A moment by which so many are armed."""
-            return clock.clock().now() + 1_500 + number // 4
+            return clock.clock().now() + 1_200 + number // 5
 
         def forget() -> None:
             with connection.cursor() as cursor:
