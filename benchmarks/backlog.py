@@ -10,7 +10,7 @@ import time
 
 from benchmarks.harness import QUICK, Figure, database, say
 
-BACKLOG = 20_000 if QUICK else 100_000
+BACKLOG = 10_000 if QUICK else 100_000
 ROWS = 5_000
 ROUNDS = 2
 """Memory is compared within the last one: in the first one Python and the libraries load what they need."""

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 QUICK = os.environ.get("QUICK") == "1"
 RATES = (10, 100, 1_000, 2_000)
 """How many come due in each second where lateness is measured."""
-SECONDS = 3 if QUICK else 15
+SECONDS = 2 if QUICK else 15
 """And for how long."""
 CLIENTS = 16
 """Who arm, or defer, at the same time."""

@@ -15,8 +15,8 @@ import psycopg
 
 from benchmarks.harness import QUICK, Figure, database, say
 
-IDLE_S = 8 if QUICK else 60
-SETTLE_S = 4.0
+IDLE_S = 5 if QUICK else 60
+SETTLE_S = 3.0
 IN_ONE = 100
 EACH_SECOND = 10
 
