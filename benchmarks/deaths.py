@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def _in_hand(worker: Child) -> bool:
-    """Whether a process of this worker is about to fire calls. It may have none to spare where the other one was faster."""
+    """Whether a process of this worker is about to fire calls; or none are left, where the other one was faster."""
     from toa.models import Delay, Process
 
     pids = Process.objects.filter(kind="pass").exclude(running=[]).values_list("pid", flat=True)
