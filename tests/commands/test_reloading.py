@@ -13,6 +13,8 @@ from django.db import connection
 from django.utils import autoreload
 from django.utils.autoreload import StatReloader, autoreload_started
 
+from toa.cadence import serving
+from toa.cadence.calls import suspects
 from toa.cadence.processes import alive
 from toa.models import Process
 
@@ -42,6 +44,8 @@ def child(monkeypatch):
     monkeypatch.setenv(autoreload.DJANGO_AUTORELOAD_ENV, "true")
     monkeypatch.setattr(StatReloader, "SLEEP_TIME", 0.1)
     monkeypatch.setattr(autoreload, "get_reloader", StatReloader)
+    # A process that serves keeps a docket and a watermark: the tests after this one do not.
+    monkeypatch.setattr(serving, "_serving", False)
     handler = signal.getsignal(signal.SIGTERM)
 
     def run(file, content, once):
@@ -69,6 +73,9 @@ def child(monkeypatch):
 
     yield run
     signal.signal(signal.SIGTERM, handler)
+    suspects.close()
+    # With what is set for sessions that fire.
+    connection.close()
 
 
 CHANGED = 3

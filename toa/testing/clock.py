@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from toa.cadence.passes import run_until_idle
-from toa.cadence.sources import horizon
+from toa.cadence.sources import horizon, lower
 from toa.cadence.syncing import restart
 from toa.core.clock import ManualClock
 from toa.core.duration import format_duration, parse_duration
@@ -75,6 +75,8 @@ def standing_clock(start: int = START) -> Iterator[TestClock]:
     manual = ManualClock(start)
     with clock.use(manual), watching(pure):
         restart(start)
+        # A process that serves looks from where it was last: at another clock, and at rows that are gone.
+        lower(0)
         yield TestClock(manual)
 
 
