@@ -1,10 +1,13 @@
 """The guard of the testing kit over functions that must be pure."""
 
+import socket
+import threading
+
 import pytest
 
 import toa
 from tests.components.tallies.models import Tally
-from toa.testing.purity import Impure
+from toa.testing.purity import Impure, pure
 
 pytestmark = pytest.mark.django_db
 
@@ -40,3 +43,29 @@ def test_M15_it_fails_the_test_also_where_a_pass_runs_it(tally, toa_clock):
 def test_M15_the_guard_is_off_outside_the_function(tally):
     toa.call(f"{TALLIES}.peek", {"how": "well"}, id=tally)
     assert Tally.objects.get().count == 1
+
+
+def test_M15_functions_of_several_threads_at_once_leave_sockets_as_they_were():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = listening.getsockname()
+        one, other = pure(), pure()
+        one.__enter__()
+        came, may_go = threading.Event(), threading.Event()
+
+        def beside():
+            # Nothing pure runs in this thread yet, and it connects while something does in the other one.
+            socket.create_connection(address).close()
+            with other:
+                came.set()
+                assert may_go.wait(10)
+
+        thread = threading.Thread(target=beside)
+        thread.start()
+        assert came.wait(10)
+        with pytest.raises(Impure), socket.socket() as mine:
+            mine.connect(address)
+        # The first to come is the first to go.
+        one.__exit__(None, None, None)
+        may_go.set()
+        thread.join()
+        socket.create_connection(address).close()
