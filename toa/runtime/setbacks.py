@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import connections, transaction
 
 from toa.core.clock import to_datetime
+from toa.core.duration import DAY_MS
 from toa.core.identity import digest
 from toa.models import Outcome
 from toa.runtime import settings
@@ -22,7 +23,7 @@ from toa.runtime.table import jsonb
 
 SOURCE = "sweep"
 """Of these lines of history."""
-REMEMBERED_MS = 24 * 60 * 60 * 1000
+REMEMBERED_MS = DAY_MS
 """How long a failure puts its object behind the others."""
 
 _KNOWN = f"""

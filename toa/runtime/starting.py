@@ -21,7 +21,7 @@ from toa.runtime.table import from_json
 LONGEST_KEY = 191
 """Characters of a run's key."""
 MOST_BYTES = 262_144
-"""Bytes of JSON that the input of a run has at most."""
+"""Bytes of JSON that an input, the reply of one step, or a result has at most."""
 
 _INSERT = """
 INSERT INTO toa_run (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, created_at, key, seq,

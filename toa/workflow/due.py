@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connections, transaction
 
-from toa.cadence.calls.due import StoredCalls
+from toa.cadence.calls.due import StoredCalls, endpoints_of
+from toa.cadence.calls.finding import full
 from toa.cadence.calls.guarding import FUNCTION_MS, FUNCTIONS_MS
-from toa.cadence.calls.leasing import hint_due
 from toa.cadence.calls.live import Kind, Live
+from toa.cadence.calls.outcomes import sentence
 from toa.cadence.calls.settling import DIED, STRIKES
 from toa.cadence.calls.suspects import Docket, docket
 from toa.cadence.reports.backlog import Backlog, Count, count, of_each
@@ -22,7 +22,6 @@ from toa.core.clock import to_moment
 from toa.core.duration import HOUR_MS
 from toa.core.specs import OperationType
 from toa.exceptions import StepFailed
-from toa.manifests import registry
 from toa.runtime import clock, settings
 from toa.workflow import rows, writing
 from toa.workflow.driving import Driven, drive
@@ -34,16 +33,7 @@ logger = logging.getLogger("toa.workflow")
 
 def workflows() -> list[str]:
     """The workflows that this code knows."""
-    return _of_type(OperationType.WORKFLOW)
-
-
-def _of_type(kind: OperationType) -> list[str]:
-    return [
-        spec.endpoint(name)
-        for spec in registry.all().values()
-        for name, operation in spec.operations.items()
-        if operation.type is kind
-    ]
+    return endpoints_of(OperationType.WORKFLOW)
 
 
 def _described(extra: Sequence[Any]) -> dict[str, Any]:
@@ -82,7 +72,7 @@ class Runs(StoredCalls):
             return Step()
         now = clock.clock().now()
         found = self.kind.due(endpoints, limit, self._committed.since(now))
-        last = _last(found, limit)
+        last = full(found, limit)
         if last:
             dispatch.more()
         reached, left = _drive_all(found, docket())
@@ -108,23 +98,10 @@ class StepCalls(StoredCalls):
     """The rows of `RunCall`: effects alone."""
 
     def horizon(self, since: int | None = None) -> tuple[str, list[Any]]:
-        return self.kind.horizon(_of_type(OperationType.EFFECT), since)
+        return self.kind.horizon(endpoints_of(OperationType.EFFECT), since)
 
     def step(self, limit: int, dispatch: Dispatch) -> Step:
-        now = clock.clock().now()
-        told = hint_due(self.kind, _of_type(OperationType.EFFECT), limit, self._leased.since(now))
-        for hint in told.hints:
-            dispatch.hint(hint)
-        full = len(told.hints) >= limit
-        if not (full or told.left):
-            self._leased.raised(now, [])
-        return Step(settled=len(told.hints), full=full)
-
-
-def _last(found: Sequence[Live], quota: int) -> dict[str, Live]:
-    """Of workflows that gave as many runs as were asked for, the last: beyond it nothing was seen."""
-    count = Counter(live.endpoint for live in found)
-    return {live.endpoint: live for live in found if count[live.endpoint] >= quota}
+        return self._hint(endpoints_of(OperationType.EFFECT), limit, dispatch)
 
 
 def _drive_all(found: Sequence[Live], docket: Docket | None) -> tuple[list[tuple[Live, Driven]], int]:
@@ -152,7 +129,7 @@ def _guarded(live: Live, docket: Docket | None, allowance: Allowance, accused: b
     except Exception as error:
         # Neither did its step go well, nor could that be written down. Others have their turn.
         logger.exception("%s could not go on", live.endpoint, extra={"action": "not_settled", "call": live.id.hex})
-        return _struck(live, f"{type(error).__name__}: {error}")
+        return _struck(live, sentence(error))
 
 
 def _convicted(live: Live, docket: Docket) -> bool:

@@ -12,12 +12,11 @@ from typing import Any
 from toa.core.error import Error
 from toa.core.identity import dumps
 from toa.core.record import as_record
-from toa.exceptions import InvalidInput, StepFailed, ToaError
+from toa.exceptions import StepFailed, ToaError
+from toa.runtime.starting import MOST_BYTES
 
 MOST_STEPS = 10_000
 """Steps that a journal holds at most; a watch and a retry start over with each round."""
-MOST_BYTES = 262_144
-"""Bytes of JSON that an input, the reply of one step, or a result has at most."""
 
 
 class Answer(StrEnum):
@@ -123,13 +122,6 @@ def raised(error: BaseException) -> tuple[Answer, Any]:
     if len(dumps(value)) > MOST_BYTES:
         value["args"] = [value["text"]]
     return Answer.RAISED, value
-
-
-def check_size(value: Any, what: str) -> None:
-    """Refuse what is larger than a journal takes; raises InvalidInput."""
-    size = len(dumps(value))
-    if size > MOST_BYTES:
-        raise InvalidInput(f"{what} has {size} bytes of JSON; {MOST_BYTES} are the most", hint="store it, pass its id")
 
 
 def _bounded(value: Any, what: str) -> Any:

@@ -9,6 +9,8 @@ from uuid import UUID
 from django.db import connections
 
 from toa.cadence.calls.live import Kind, Live
+from toa.cadence.calls.outcomes import sentence
+from toa.cadence.calls.rows import fresh
 from toa.cadence.calls.settling import line
 from toa.core.allowance import drawing
 from toa.core.calling import Call, refuses_chain
@@ -23,7 +25,7 @@ from toa.runtime.deciding import Verdict, decide
 from toa.runtime.journal import write_history
 from toa.runtime.requests import Request, prepare
 from toa.runtime.sql import insert_rows
-from toa.runtime.table import Lock, jsonb
+from toa.runtime.table import Lock
 from toa.runtime.writing import Entry as Drafted
 from toa.workflow.entries import Answer, Entry, answered, raised
 from toa.workflow.pauses import Perform
@@ -94,28 +96,19 @@ class Prepared:
     def store(self, now: int) -> str:
         """Store the call of an effect, to be made under a lease; returns its id."""
         identity = UUID(hex=self.perform.key[:32])
-        moment = to_datetime(now)
         given = self.perform.calling
         query = None if given.query is None else dict(given.query)
-        insert_rows(
-            CALLS.table,
-            [
-                {
-                    "id": identity,
-                    "endpoint": self.operation.endpoint,
-                    "request": jsonb({"input": given.input, "query": query}),
-                    "due_at": moment,
-                    "wake_at": moment,
-                    "attempt": 0,
-                    "strikes": 0,
-                    "chain": list(self.row.hops()),
-                    "cause": jsonb({"run": self.row.id.hex, "endpoint": self.row.endpoint}),
-                    "created_at": moment,
-                    "run": self.row.id,
-                    "position": self.perform.position,
-                }
-            ],
+        row = fresh(
+            identity,
+            self.operation.endpoint,
+            {"input": given.input, "query": query},
+            due=now,
+            now=now,
+            cause={"run": self.row.id.hex, "endpoint": self.row.endpoint},
+            chain=self.row.hops(),
         )
+        insert_rows(CALLS.table, [row | {"run": self.row.id, "position": self.perform.position}])
+        moment = to_datetime(now)
         waking.after_commit(moment, moment)
         return identity.hex
 
@@ -132,7 +125,7 @@ class Told:
 
     def failed(self, live: Live, error: BaseException, traceback: str, started: int, now: int) -> None:
         CALLS.remove(live)
-        write_history([line(live, Outcome.FAILED, f"{type(error).__name__}: {error}", started, now)])
+        write_history([line(live, Outcome.FAILED, sentence(error), started, now)])
         self._write(live, *raised(error), now)
 
     def _write(self, live: Live, outcome: Answer, value: Any, now: int) -> None:

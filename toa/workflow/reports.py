@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Q, QuerySet
 
-from toa.core.clock import to_datetime, to_moment
+from toa.cadence.reports.marks import behind, mark, read_mark
+from toa.core.clock import to_moment
 from toa.exceptions import InvalidQuery
 from toa.models import EndedRun, Failure, Run, RunCall, RunStep
 from toa.runtime import clock, settings
@@ -94,8 +94,7 @@ def live(*, endpoint: str | None = None, state: str | None = None, limit: int = 
             raise InvalidQuery(f"no run is {state!r}; there is {', '.join(STATES)}")
         rows = rows.filter(STATES[state])
     if after is not None:
-        moment, identity = _read_mark(after)
-        rows = rows.filter(Q(due_at__gt=moment) | Q(due_at=moment, id__gt=identity))
+        rows = rows.filter(behind("due_at", *read_mark(after)))
     found, mark = _page(rows, limit, "due_at")
     return Live(runs=found, after=mark, now=clock.clock().now())
 
@@ -111,8 +110,7 @@ def ended(
     if outcome is not None:
         rows = rows.filter(outcome=outcome)
     if after is not None:
-        moment, identity = _read_mark(after)
-        rows = rows.filter(Q(ended_at__lt=moment) | Q(ended_at=moment, id__lt=identity))
+        rows = rows.filter(behind("ended_at", *read_mark(after), descending=True))
     found, mark = _page(rows, limit, "ended_at")
     return Ended(runs=found, after=mark)
 
@@ -178,17 +176,4 @@ def _page(rows: QuerySet[Found], limit: int, column: str) -> tuple[tuple[Found, 
         raise InvalidQuery(f"a page has 1 to {MOST} runs, not {limit}")
     found = list(rows[: limit + 1])
     shown = tuple(found[:limit])
-    return shown, _mark(shown[-1], column) if len(found) > limit else None
-
-
-def _mark(run: Model, column: str) -> str:
-    moment: datetime = getattr(run, column)
-    return f"{to_moment(moment)}-{run.pk.hex}"
-
-
-def _read_mark(text: str) -> tuple[datetime, UUID]:
-    moment, _, identity = text.partition("-")
-    try:
-        return to_datetime(int(moment)), UUID(identity)
-    except (ValueError, OverflowError):
-        raise InvalidQuery(f"after: {text!r} is no mark of a page") from None
+    return shown, mark(getattr(shown[-1], column), shown[-1].id) if len(found) > limit else None

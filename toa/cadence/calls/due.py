@@ -110,14 +110,18 @@ def _known() -> frozenset[str]:
 def known_endpoints() -> tuple[list[str], list[str]]:
     """The endpoints that this code knows: those that fire in a pass, and those that run under a lease. A call of a
     workflow is made by starting a run, in a pass."""
-    committed, leased = [], []
-    for spec in registry.all().values():
-        for name, operation in spec.operations.items():
-            if operation.type in (OperationType.TRANSITION, OperationType.ASSIGNMENT, OperationType.WORKFLOW):
-                committed.append(spec.endpoint(name))
-            elif operation.type is OperationType.EFFECT:
-                leased.append(spec.endpoint(name))
-    return committed, leased
+    committed = endpoints_of(OperationType.TRANSITION, OperationType.ASSIGNMENT, OperationType.WORKFLOW)
+    return committed, endpoints_of(OperationType.EFFECT)
+
+
+def endpoints_of(*types: OperationType) -> list[str]:
+    """The endpoints of operations of these types that this code knows."""
+    return [
+        spec.endpoint(name)
+        for spec in registry.all().values()
+        for name, operation in spec.operations.items()
+        if operation.type in types
+    ]
 
 
 def _delay(extra: Sequence[Any]) -> dict[str, Any]:

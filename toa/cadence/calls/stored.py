@@ -26,7 +26,7 @@ class Live:
 
     id: UUID
     source: str
-    """delay, send or delivery, as the history shows it."""
+    """delay, send, delivery, schedule, run or step, as the history shows it."""
     endpoint: str
     request: dict[str, Any]
     due: int

@@ -9,7 +9,8 @@ from uuid import UUID
 from toa.cadence.calls import endpoints
 from toa.cadence.calls.due import DELAYS
 from toa.cadence.reports.backlog import waits
-from toa.core.clock import to_datetime, to_moment
+from toa.cadence.reports.marks import mark, read_mark
+from toa.core.clock import to_moment
 from toa.exceptions import InvalidQuery
 from toa.models import Delay, Failure, History
 from toa.runtime import clock, settings
@@ -57,7 +58,7 @@ def page(
         parameters.append(within_ms)
     if after is not None:
         conditions.append("(c.wake_at, c.id) > (%s, %s)")
-        parameters += _read_mark(after)
+        parameters += read_mark(after)
     if entity is not None:
         rows, given = _of_entity(entity, endpoint, conditions, parameters, limit + 1)
     else:
@@ -65,7 +66,9 @@ def page(
         rows, given = _of_endpoints(names, conditions, parameters, limit + 1)
     found = list(Delay.objects.using(settings.alias()).raw(rows, given))
     shown = tuple(found[:limit])
-    return Page(calls=shown, after=_mark(shown[-1]) if len(found) > limit else None, now=clock.clock().now())
+    last = shown[-1] if len(found) > limit else None
+    after = mark(last.wake_at, last.id) if last is not None and last.wake_at is not None else None
+    return Page(calls=shown, after=after, now=clock.clock().now())
 
 
 def find(identity: UUID) -> Delay | None:
@@ -115,16 +118,3 @@ def _of_entity(
     names = [entity] if endpoint is None else [entity, endpoint]
     sql = f"SELECT c.* FROM toa_delay c WHERE {' AND '.join([*wanted, *conditions])} ORDER BY c.wake_at, c.id LIMIT %s"
     return sql, [*names, *parameters, limit]
-
-
-def _mark(call: Delay) -> str:
-    assert call.wake_at is not None
-    return f"{to_moment(call.wake_at)}-{call.id.hex}"
-
-
-def _read_mark(text: str) -> list[Any]:
-    moment, _, identity = text.partition("-")
-    try:
-        return [to_datetime(int(moment)), UUID(identity)]
-    except (ValueError, OverflowError):
-        raise InvalidQuery(f"after: {text!r} is no mark of a page") from None

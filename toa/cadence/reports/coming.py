@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db import connections
 
+from toa.cadence.calls.due import endpoints_of
 from toa.cadence.deadlines.due import components, looks, table_of
 from toa.cadence.deadlines.indexed import lacking
 from toa.cadence.pulses.boundaries import grid_of
@@ -21,7 +22,6 @@ from toa.core.clock import to_datetime
 from toa.core.duration import HOUR_MS
 from toa.core.specs import OperationType, PulseScope
 from toa.exceptions import InvalidSchedule, InvalidZone
-from toa.manifests import registry
 from toa.models import Pulse, Schedule
 from toa.runtime import clock, settings
 from toa.runtime.bindings import Component
@@ -94,7 +94,8 @@ def _counted(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, list[Count
             yield "deadline", _deadlines(component, spans)
     for source in ("delay", "delivery"):
         yield source, _hourly(spans, f"toa_{source} c", "true", "c.due_at", "c.due_at, c.id")
-    yield "run", _hourly(spans, _RUNS, "c.endpoint = e.endpoint", "c.wake_at", "c.wake_at, c.id", [_workflows()])
+    workflows = endpoints_of(OperationType.WORKFLOW)
+    yield "run", _hourly(spans, _RUNS, "c.endpoint = e.endpoint", "c.wake_at", "c.wake_at, c.id", [workflows])
     rows = settings.alias()
     resting = {"paused_at": None, "retired_at": None}
     for pulse in Pulse.objects.using(rows).filter(**resting, scope=PulseScope.GROUP)[:MOST]:
@@ -106,15 +107,6 @@ def _counted(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, list[Count
 def _deadlines(component: Component, spans: Sequence[tuple[int, int]]) -> list[Count]:
     moment, condition, order = looks(component)[0]
     return _hourly(spans, f"{table_of(component)} c", condition, moment, order)
-
-
-def _workflows() -> list[str]:
-    return [
-        spec.endpoint(name)
-        for spec in registry.all().values()
-        for name, operation in spec.operations.items()
-        if operation.type is OperationType.WORKFLOW
-    ]
 
 
 def _hourly(

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import F, QuerySet, Value
+from django.db.models import QuerySet
 
 from toa.cadence.reports.armed import MOST, PAGE
-from toa.core.clock import to_datetime, to_moment
+from toa.cadence.reports.marks import behind, mark, read_mark
+from toa.core.clock import to_datetime
 from toa.exceptions import InvalidQuery
 from toa.models import Failure
-from toa.models.keyset import RowComparison
 from toa.runtime import settings
 
 
@@ -37,11 +37,11 @@ def page(
         raise InvalidQuery(f"a page has 1 to {MOST} failures, not {limit}")
     rows = _rows(endpoint, entity)
     if after is not None:
-        rows = rows.filter(_behind(*_read_mark(after)))
+        rows = rows.filter(behind("at", *read_mark(after)))
     found = list(rows[: limit + 1])
     shown = tuple(found[:limit])
     last = shown[-1] if len(found) > limit else None
-    return Page(failures=shown, after=None if last is None else f"{to_moment(last.at)}-{last.id.hex}")
+    return Page(failures=shown, after=None if last is None else mark(last.at, last.id))
 
 
 def identities(*, endpoint: str | None, until: int, limit: int | None) -> Iterator[UUID]:
@@ -50,16 +50,17 @@ def identities(*, endpoint: str | None, until: int, limit: int | None) -> Iterat
     What fails again while they are decided is younger than that, and is not met a second time.
     """
     rows = _rows(endpoint, None).filter(at__lte=to_datetime(until))
-    behind: RowComparison | None = None
+    place: tuple[datetime, UUID] | None = None
     left = limit
     while left is None or left > 0:
         size = PAGE if left is None else min(PAGE, left)
-        found = list((rows if behind is None else rows.filter(behind)).values_list("at", "id")[:size])
+        ahead = rows if place is None else rows.filter(behind("at", *place))
+        found = list(ahead.values_list("at", "id")[:size])
         for _, identity in found:
             yield identity
         if len(found) < size:
             return
-        behind = _behind(*found[-1])
+        place = found[-1]
         left = None if left is None else left - len(found)
 
 
@@ -76,15 +77,3 @@ def _rows(endpoint: str | None, entity: str | None) -> QuerySet[Failure]:
     if entity is not None:
         rows = rows.filter(entity=entity)
     return rows
-
-
-def _behind(at: datetime, identity: UUID) -> RowComparison:
-    return RowComparison([F("at"), F("id")], [Value(at), Value(identity)], descending=False)
-
-
-def _read_mark(text: str) -> tuple[datetime, UUID]:
-    moment, _, identity = text.partition("-")
-    try:
-        return to_datetime(int(moment)), UUID(identity)
-    except (ValueError, OverflowError):
-        raise InvalidQuery(f"after: {text!r} is no mark of a page") from None
