@@ -7,7 +7,7 @@ MANAGE := $(VENV) manage.py
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo run test shots faults chaos mutants check openapi format servers stop clean
+.PHONY: help venv setup demo run test shots faults chaos mutants bench check openapi format servers stop clean
 
 # The first interpreter that runs and is new enough; else any that runs, to which bootstrap.py says what it lacks.
 # Version managers leave programs about that fail when they are run.

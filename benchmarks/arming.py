@@ -5,11 +5,10 @@ python -m benchmarks arming
 
 from __future__ import annotations
 
-import os
 import time
-from itertools import count
+from functools import partial
 
-from benchmarks.harness import CLIENTS, QUICK, Figure, database, middle, say, side_by_side, timed
+from benchmarks.harness import CLIENTS, QUICK, Figure, at_once, database, middle, say, side_by_side, timed
 
 MANY = 10_000
 EACH = 100 if QUICK else 500
@@ -50,19 +49,13 @@ def main() -> None:
         clear()
         mine = subjects(METERS, CLIENTS)
         connections.close_all()
+
+        def keyed(identity: str) -> None:
+            for number in range(EACH):
+                toa.call(f"{METERS}.add_later", {"by": 1, "key": f"k{number}"}, id=identity)
+
         began = time.perf_counter()
-        children = []
-        for identity in mine:
-            pid = os.fork()
-            if pid == 0:
-                numbers = count()
-                for _ in range(EACH):
-                    request = {"by": 1, "key": f"k{next(numbers)}"}
-                    toa.call(f"{METERS}.add_later", request, id=identity)
-                os._exit(0)
-            children.append(pid)
-        for pid in children:
-            assert os.waitpid(pid, 0)[1] == 0
+        at_once(partial(keyed, identity) for identity in mine)
         seconds = time.perf_counter() - began
         name = f"one keyed arm a commit, {CLIENTS} clients"
         say(Figure(name=name, value=CLIENTS * EACH / seconds, unit="/s", least=8_000))

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import time
 
-from benchmarks.harness import MUCH, QUICK, Figure, database, percentile, say
+from benchmarks.harness import FEW, MUCH, QUICK, STEPS, Figure, database, percentile, say
 
-FEW = 10_000
-STEPS = (FEW, 100_000, MUCH) if QUICK else (FEW, 100_000, 1_000_000, MUCH)
 DUE = 100
 LOOKS = 100 if QUICK else 200
 FIRED = 10_000 if QUICK else 50_000

@@ -18,18 +18,13 @@ def main() -> None:
     with database():
         from django.db import connection
 
-        from benchmarks.load import TIMERS, clear, set_wise, subjects
+        from benchmarks.load import TIMERS, clear, drain, set_wise, subjects
         from toa.cadence.calls import suspects
-        from toa.cadence.passes import Collected, run_pass
         from toa.cadence.serving import serve
         from toa.cadence.sessions import prepare_session
 
         serve()
         prepare_session()
-
-        def drain() -> None:
-            while run_pass(Collected()).settled:
-                pass
 
         def rounds(number: int) -> Taken:
             taken = []

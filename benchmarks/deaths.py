@@ -32,6 +32,7 @@ def main() -> None:
     with database(), TemporaryDirectory() as folder:
         from django.db import connection
 
+        import toa
         from benchmarks.load import METERS, arm_now, subjects
         from benchmarks.processes import one_worker, running, wait
         from shop.children import beat
@@ -62,13 +63,13 @@ def main() -> None:
             arm_now(endpoint, rows[:100])
             wait(gone, children)
             first = children[1]
-            _errand(Path(folder) / "begun")
+            toa.send("components.errands.run", {"input": {"path": str(Path(folder) / "begun")}})
             wait(lambda: (Path(folder) / "begun").exists(), children)
             with running(one_worker("second")) as (second,):
                 wait(lambda: Process.objects.filter(kind="worker").count() >= 2, [*children, second])
                 living = [children[0], second]
                 # A worker has its place in the table a moment before it takes from the queue.
-                time.sleep(1)
+                wait(lambda: " ready." in second.last_words(50), [*children, second])
                 undone = Delay.objects.filter(endpoint="components.errands.run")
                 effect = since(first.kill, living, lambda: not undone.exists())
                 _say("an effect of a killed worker is made again", effect, LEASE_MS + 1_000, "a lease of 2 s")
@@ -102,33 +103,10 @@ def _in_hand(worker: Child) -> bool:
     return not Delay.objects.exists()
 
 
-def _errand(path: Path) -> None:
-    from django.db import connection
-
-    from toa.models import Delay
-    from toa.runtime.waking import CHANNEL
-
-    moment = _moment()
-    Delay.objects.create(
-        endpoint="components.errands.run",
-        request={"input": {"path": str(path)}, "query": None},
-        due_at=moment,
-        wake_at=moment,
-        created_at=moment,
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(f"NOTIFY {CHANNEL}")
-
-
-def _moment() -> object:
-    from toa.core.clock import to_datetime
-    from toa.runtime import clock
-
-    return to_datetime(clock.clock().now())
-
-
 def _freeze(children, begin, gone, since, connection) -> float | None:  # type: ignore[no-untyped-def]
     """Stop the first worker in the middle of a transaction; null where it was never found in one."""
+    from benchmarks.processes import wait
+
     group = os.getpgid(children[1].pid)
     for _ in range(CATCHES):
         begin(children)
@@ -142,7 +120,7 @@ def _freeze(children, begin, gone, since, connection) -> float | None:  # type: 
                 return float(since(lambda: None, [children[0], children[2]], gone))
         finally:
             os.killpg(group, signal.SIGCONT)
-        time.sleep(2)
+        wait(gone, children)
     return None
 
 

@@ -20,18 +20,13 @@ ROUNDS = 3 if QUICK else 7
 def main() -> None:
     with database():
         from benchmarks.by_hand import django_loop, psycopg_loop
-        from benchmarks.load import GAUGES, METERS, arm_now, clear, set_wise, subjects
+        from benchmarks.load import GAUGES, METERS, arm_now, clear, drain, set_wise, subjects
         from toa.cadence.calls import suspects
-        from toa.cadence.passes import Collected, run_pass
         from toa.cadence.serving import serve
         from toa.cadence.sessions import prepare_session
 
         serve()
         prepare_session()
-
-        def drain() -> None:
-            while run_pass(Collected()).settled:
-                pass
 
         def rounds(component: str, number: int, act: Callable[[], object], on_one: bool = False) -> Taken:
             taken = []

@@ -8,6 +8,7 @@ import signal
 import statistics
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -21,6 +22,11 @@ CLIENTS = 16
 """Who arm, or defer, at the same time."""
 MUCH = 1_000_000 if QUICK else 10_000_000
 """What is pending where the cost of a claim is measured."""
+FEW = 10_000
+STEPS = (FEW, 100_000, MUCH) if QUICK else (FEW, 100_000, 1_000_000, MUCH)
+"""And on the way there."""
+SLEEPERS = 300
+"""Workflows that sleep until the same moment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +94,33 @@ def database_name(pid: int) -> str:
 def spread(first: int, rate: int, seconds: int) -> list[int]:
     """Moments in epoch ms: so many a second, from the first one on."""
     return [first + number * 1000 // rate for number in range(rate * seconds)]
+
+
+def in_time(first: int) -> None:
+    """Raises RuntimeError where what was to come due at `first` (epoch ms) was armed too late."""
+    if time.time() * 1000 > first:
+        raise RuntimeError("what was to come due was armed too late: the machine is too slow for this")
+
+
+def forked(act: Callable[[], object]) -> int:
+    """Have it done in a process of its own; returns its pid. Nothing of this process is tidied up there."""
+    if pid := os.fork():
+        return pid
+    status = 1
+    try:
+        act()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def at_once(acts: Iterable[Callable[[], object]]) -> None:
+    """Have all of it done, each in a process of its own, and wait for the last one."""
+    pids = [forked(act) for act in acts]
+    statuses = [os.waitpid(pid, 0)[1] for pid in pids]
+    assert not any(statuses)
 
 
 _END_OTHERS = """

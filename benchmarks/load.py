@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.db import connection
 
+from toa.cadence.passes import Collected, run_pass
 from toa.core.clock import to_datetime
 from toa.core.identity import uuid7
 from toa.runtime import bindings, clock
@@ -70,6 +71,12 @@ def clear() -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"TRUNCATE {tables}, {rows}")
         cursor.execute("ANALYZE")
+
+
+def drain() -> None:
+    """Make passes in this process until nothing is due."""
+    while run_pass(Collected()).settled:
+        pass
 
 
 def set_wise(on: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -39,7 +40,7 @@ PARTS = (
 """What has a target first: where time runs out, the last ones are left out."""
 LIMIT_S = 90.0 if QUICK else 900.0
 """How long one part may take, in seconds."""
-TIDY_S = 10.0
+TIDY_S = 20.0
 """How long a part that was asked to end may take to drop its database and end its processes."""
 
 
@@ -66,17 +67,23 @@ def measure(name: str, left_s: float) -> Part:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
     try:
         said, errors = process.communicate(timeout=limit)
         problem = f"ended with status {process.returncode}" if process.returncode else ""
+    except KeyboardInterrupt:
+        # It is in a session of its own, where nobody else tells it.
+        process.send_signal(signal.SIGTERM)
+        process.wait(TIDY_S)
+        raise
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGTERM)
         problem = f"stopped after {limit:.0f} s"
         try:
             said, errors = process.communicate(timeout=TIDY_S)
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)  # what it forked holds its output open
             said, errors = process.communicate()
     if problem:
         _drop(database_name(process.pid))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from benchmarks.harness import CLIENTS, MUCH, RATES, Figure
+from benchmarks.harness import CLIENTS, MUCH, RATES, SLEEPERS, Figure
 from benchmarks.parts import Part
 
 PACKAGES = ("Django", "psycopg", "celery", "redis", "procrastinate", "dbos")
@@ -20,11 +20,15 @@ RATIOS = (
     ("runs of one step that does nothing, started and ended", "DBOS: workflows of one step", 5.0),
     ("runs of one transition, started and ended", "DBOS: workflows of one step", None),
     (
-        "DBOS: lateness p99, 300 sleepers due together",
-        "lateness p99, 300 sleepers due together, beat and two workers",
+        f"DBOS: lateness p99, {SLEEPERS} sleepers due together",
+        f"lateness p99, {SLEEPERS} sleepers due together, beat and two workers",
         1.0,
     ),
-    ("DBOS: lateness p99, 300 sleepers due together", "lateness p99, 300 sleepers due together, toa run", 1.0),
+    (
+        f"DBOS: lateness p99, {SLEEPERS} sleepers due together",
+        f"lateness p99, {SLEEPERS} sleepers due together, toa run",
+        1.0,
+    ),
     ("fired, one process", "by hand: psycopg, in sets", None),
     ("fired one by one", "by hand: Django, one by one", None),
     ("armed in one transition", "procrastinate: defer in bulk", None),

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-from benchmarks.harness import QUICK, Figure, Taken, database, middle, percentile, say, timed
+from benchmarks.harness import QUICK, SLEEPERS, Figure, Taken, database, middle, percentile, say, timed
 
 ONE_STEP = 200 if QUICK else 1_000
 ROUNDS = 3 if QUICK else 5
 WARMING = 20
-SLEEPERS = 300
 AHEAD_MS = 3_000 if QUICK else 5_000
 ASLEEP = 20_000 if QUICK else 100_000
 STEPS = 1_000
@@ -46,11 +44,10 @@ def main() -> None:
         from django.db import connection
 
         import toa
-        from benchmarks.load import METERS, subjects
-        from benchmarks.processes import beat_and_workers, running, toa_run, wait
+        from benchmarks.load import METERS, drain, subjects
+        from benchmarks.processes import beat_and_workers, resident, running, toa_run, wait
         from shop.children import Child
         from toa.cadence.calls import suspects
-        from toa.cadence.passes import Collected, run_pass
         from toa.cadence.serving import serve
         from toa.cadence.sessions import prepare_session
         from toa.models import EndedRun, Run, RunStep
@@ -59,10 +56,6 @@ def main() -> None:
 
         serve()
         prepare_session()
-
-        def drain() -> None:
-            while run_pass(Collected()).settled:
-                pass
 
         def clear() -> None:
             with connection.cursor() as cursor:
@@ -135,7 +128,7 @@ def main() -> None:
                 toa.start("components.journeys.ponder", {"n": 1})
                 wait(EndedRun.objects.exists, children)
                 time.sleep(WATCHED_S)
-                return _resident(children[0].pid)
+                return resident(children[0].pid)
 
         clear()
         before = memory()
@@ -156,13 +149,6 @@ def main() -> None:
         more = memory() - before
         say(Figure(name=f"memory of toa run for {ASLEEP:,} sleeping runs", value=more, unit="MB", most=10))
         suspects.close()
-
-
-def _resident(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1_000
-    raise RuntimeError(f"process {pid} is gone")
 
 
 if __name__ == "__main__":

@@ -9,33 +9,27 @@ calls a second. An edit is a `toa sync` of a release in which one schedule is an
 from __future__ import annotations
 
 import os
-import tempfile
 import time
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 from benchmarks.harness import QUICK, Figure, database, percentile, say
 
 SCHEDULES = 1_000
 SECONDS = 30 if QUICK else 60
-SETTLE_S = 5.0
 ENDPOINT = "components.almanacs.exact"
 
 
 def main() -> None:
-    with database("tests.settings"), tempfile.TemporaryDirectory() as folder:
+    with database("tests.settings"):
+        from benchmarks.processes import running, toa_run, wait
+        from toa.models import Process
+
         declare({})
-        child = runner(Path(folder) / "run.log")
-        # A release is made on another machine: what it computes is to take no processor from here.
-        os.nice(19)
-        try:
-            wait(SETTLE_S)
+        with running(*toa_run(), settings_module="tests.settings") as children:
+            # A release is made on another machine: what it computes is to take no processor from here.
+            os.nice(19)
+            wait(lambda: Process.objects.filter(kind="run").exists(), children)
             alone, _ = measured(edited=False)
             edited, syncs = measured(edited=True)
-        finally:
-            child.ask()
-            child.end()
     for name, late in (("left alone", alone), ("one edited each second, the others", edited)):
         for share in (0.5, 0.99, 1.0):
             figure = f"{SCHEDULES} schedules, {name}: lateness p{share * 100:g}"
@@ -57,19 +51,6 @@ def declare(edits: dict[int, int]) -> None:
     sync()
 
 
-def runner(log: Path) -> Any:
-    """`toa run` on the benchmark's database."""
-    from django.db import connection
-
-    from config import servers
-    from shop.children import Child, manage
-
-    name = connection.settings_dict["NAME"]
-    address = urlsplit(servers.database_url())._replace(path=f"/{name}").geturl()
-    environment = {**os.environ, "DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": "tests.settings"}
-    return Child("run", manage("toa", "run"), environment=environment, log=log)
-
-
 def measured(*, edited: bool) -> tuple[list[int], list[float]]:
     """Lateness over a while, in ms, of the schedules that nobody edited; and how long the syncs took, in ms."""
     from toa.models import History, Schedule
@@ -81,16 +62,12 @@ def measured(*, edited: bool) -> tuple[list[int], list[float]]:
         if edited:
             declare({number: 59 - number % 60 for number in range(second + 1)})
             syncs.append((time.perf_counter() - began) * 1000)
-        wait(max(0.0, 1.0 - (time.perf_counter() - began)))
+        time.sleep(max(0.0, 1.0 - (time.perf_counter() - began)))
     touched = [f"s{number}" for number in range(SECONDS)] if edited else []
     ids = Schedule.objects.exclude(name__in=touched).values_list("id", flat=True)
     entities = {f"schedule:{identity.hex}" for identity in ids}
     lines = History.objects.filter(source="schedule", outcome="made").values_list("entity", "lateness_ms")
     return [lateness for entity, lateness in lines if entity in entities], syncs
-
-
-def wait(seconds: float) -> None:
-    time.sleep(seconds)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import random
 import time
-import traceback
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.harness import QUICK, Figure, database, percentile, say
+from benchmarks.harness import QUICK, Figure, database, forked, in_time, percentile, say
 
 BACKLOG = 10_000 if QUICK else 100_000
 ROWS = 2_000
@@ -39,10 +39,13 @@ def main() -> None:
             wait(lambda: not Delay.objects.exists(), children)
             moment = clock.clock().now() + AHEAD_MS
             arm(endpoint, [rows[number % ROWS] for number in range(BACKLOG)], [moment] * BACKLOG)
-            late = clock.clock().now() - moment
-            assert late < 0, f"armed {late} ms too late"
+            in_time(moment)
             connections.close_all()
-            pids = [_person(number, rows, moment, Path(folder)) for number in range(PEOPLE)]
+            people = [
+                partial(_call_on, random.Random(number), rows, moment, Path(folder) / f"{number}")
+                for number in range(PEOPLE)
+            ]
+            pids = [forked(person) for person in people]
             wait(lambda: clock.clock().now() >= moment and not Delay.objects.exists(), children)
             for number in range(PEOPLE):
                 (Path(folder) / f"{number}.over").touch()
@@ -62,22 +65,8 @@ def main() -> None:
         say(Figure(name=f"{what}: clients that met an error", value=failed, unit="", most=0))
 
 
-def _person(number: int, rows: list[str], moment: int, folder: Path) -> int:
-    """Call without a rest from the moment on; each wait is a line of a file. Returns the process."""
-    pid = os.fork()
-    if pid:
-        return pid
-    status = 1
-    try:
-        _call_on(random.Random(number), rows, moment, folder / f"{number}")
-        status = 0
-    except Exception:
-        traceback.print_exc()
-    finally:
-        os._exit(status)
-
-
 def _call_on(chance: random.Random, rows: list[str], moment: int, told: Path) -> None:
+    """Call without a rest from the moment on; each wait is a line of a file."""
     import toa
     from benchmarks.load import METERS
 

@@ -11,6 +11,7 @@ import socket
 from uuid import UUID
 
 from benchmarks.harness import QUICK, Figure, database, say, side_by_side
+from config.servers.valkey import free_port
 
 RATIO = 0.9
 """The least rate, as a share of that of the views written by hand."""
@@ -28,7 +29,7 @@ def main() -> None:
         User.objects.create_user("bench")
         meter = Meter.objects.create(id=UUID(int=7), count=0)
         connection.close()
-        port = _free_port()
+        port = free_port()
         with running(_gunicorn(port), settings_module=SITE) as children:
             wait(lambda: _answers(port), children)
             asking = http.client.HTTPConnection("127.0.0.1", port)
@@ -64,12 +65,6 @@ def _gunicorn(port: int) -> list[str]:
         *("-m", "gunicorn", "config.wsgi", "--workers", "1", "--threads", "2", "--worker-class", "gthread"),
         *("--bind", f"127.0.0.1:{port}", "--keep-alive", "60", "--log-level", "warning"),
     ]
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def _answers(port: int) -> bool:

@@ -5,31 +5,13 @@ python -m benchmarks peers.celery_tasks
 
 from __future__ import annotations
 
-import os
 import time
 
-from celery import Celery
-
 from benchmarks.harness import QUICK, Figure, database, say
+from benchmarks.peers.celery_app import QUEUE, app, nothing, worker_command
 from config import servers
 
 TASKS = 2_000 if QUICK else 10_000
-QUEUE = "bench"
-
-app = Celery("bench", broker=servers.broker_url())
-app.conf.update(
-    task_ignore_result=True,
-    task_acks_late=True,
-    worker_prefetch_multiplier=4,
-    broker_transport_options={"global_keyprefix": os.environ.get("BROKER_PREFIX", "")},
-    task_default_queue=QUEUE,
-    broker_connection_retry_on_startup=True,
-)
-
-
-@app.task(name="bench.nothing")
-def nothing() -> None:
-    """Does nothing."""
 
 
 def main() -> None:
@@ -42,25 +24,12 @@ def main() -> None:
         app.conf.broker_transport_options = {"global_keyprefix": prefix}
         for _ in range(TASKS):
             nothing.delay()
-        command = [
-            "-m",
-            "celery",
-            "-A",
-            "benchmarks.peers.celery_tasks",
-            "worker",
-            "-Q",
-            QUEUE,
-            "-c",
-            "2",
-            "-l",
-            "ERROR",
-        ]
         with redis.Redis.from_url(servers.broker_url()) as client:
 
             def left() -> int:
                 return int(client.llen(f"{prefix}{QUEUE}")) + int(client.hlen(f"{prefix}unacked"))
 
-            with running(command) as children:
+            with running(worker_command()) as children:
                 # Children of the worker are there once the first tasks are done.
                 wait(lambda: left() < TASKS, children, every_s=0.002)
                 began, there = time.perf_counter(), left()

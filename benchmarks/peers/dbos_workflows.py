@@ -10,11 +10,11 @@ import time
 
 from dbos import DBOS
 
-from benchmarks.harness import QUICK, Figure, database, percentile, say
+from benchmarks.harness import QUICK, SLEEPERS, Figure, database, percentile, say
+from benchmarks.peers.dbos_app import launched, sleeper
 
 WORKFLOWS = 200 if QUICK else 1_000
-SLEEPERS = 300
-AHEAD_S = 5.0
+AHEAD_MS = 5_000
 
 
 @DBOS.step()
@@ -29,34 +29,21 @@ def workflow() -> int:
     return step()
 
 
-@DBOS.workflow()
-async def sleeper(moment: float) -> float:
-    """Sleep until a moment; how late it woke, in seconds."""
-    await DBOS.sleep_async(moment - time.time())
-    return time.time() - moment
-
-
 async def sleepers() -> list[float]:
     """Coroutines, not threads: of those it runs fewer at once than there are sleepers."""
-    moment = time.time() + AHEAD_S
+    moment = time.time() * 1000 + AHEAD_MS
     handles = [await DBOS.start_workflow_async(sleeper, moment) for _ in range(SLEEPERS)]
-    return [await handle.get_result() * 1000 for handle in handles]
+    return [await handle.get_result() for handle in handles]
 
 
 def main() -> None:
-    with database():
-        from benchmarks.processes import environment
-
-        address = environment()["DATABASE_URL"].replace("postgresql://", "postgresql+psycopg://")
-        DBOS(config={"name": "bench", "system_database_url": address, "log_level": "ERROR"})
-        DBOS.launch()
+    with database(), launched():
         began = time.perf_counter()
         for handle in [DBOS.start_workflow(workflow) for _ in range(WORKFLOWS)]:
             handle.get_result()
         rate = WORKFLOWS / (time.perf_counter() - began)
         asyncio.run(sleepers())
         late = asyncio.run(sleepers())
-        DBOS.destroy()
         say(Figure(name="DBOS: workflows of one step", value=rate, unit="/s"))
         for share in (0.5, 0.99):
             label = f"DBOS: lateness p{share * 100:.0f}, {SLEEPERS} sleepers due together"

@@ -8,20 +8,20 @@ with a look every 100 ms, which its users pay for while nothing is due.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import procrastinate
+from benchmarks.harness import RATES, SECONDS, database, forked, in_time, lateness, spread
+from benchmarks.peers.procrastinate_app import app_on, work
 
-from benchmarks.harness import QUICK, RATES, SECONDS, database, lateness, spread
-
-SIDE_BY_SIDE = 10
 LOOK_S = 0.1
-MEASURED = RATES[:2] if QUICK else RATES[:3]
+DEFER_MS = 3
+"""More than what deferring one job takes."""
+MEASURED = RATES[:2]
 """Beyond these it makes fewer jobs a second than come due, and lateness grows for as long as it is measured."""
 
 
@@ -33,7 +33,7 @@ def main() -> None:
 
         address = environment()["DATABASE_URL"]
         connections.close_all()
-        app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=address))
+        app = app_on(address)
         told = Path(folder) / "late"
         told.touch()
 
@@ -45,20 +45,18 @@ def main() -> None:
 
         with app.open():
             app.schema_manager.apply_schema()
-            pid = os.fork()
-            if pid == 0:
-                asyncio.run(_work(app, address))
-                os._exit(0)
+            pid = forked(partial(work, app, address, fetch_job_polling_interval=LOOK_S))
             try:
                 for rate in MEASURED:
                     told.write_text("", encoding="utf-8")
-                    moments = spread(int(time.time() * 1000) + 1_500 + rate * SECONDS // 4, rate, SECONDS)
+                    moments = spread(int(time.time() * 1000) + 1_500 + rate * SECONDS * DEFER_MS, rate, SECONDS)
                     jobs = [
                         note.configure(schedule_at=datetime.fromtimestamp(moment / 1000, UTC)).defer
                         for moment in moments
                     ]
                     for defer, moment in zip(jobs, moments, strict=True):
                         defer(moment=moment)
+                    in_time(moments[0])
                     wait(lambda: len(_lines(told)) == len(moments))  # noqa: B023
                     lateness("procrastinate", rate, [float(line) for line in _lines(told)])
             finally:
@@ -68,14 +66,6 @@ def main() -> None:
 
 def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").split()
-
-
-async def _work(app: procrastinate.App, address: str) -> None:
-    worker = app.with_connector(procrastinate.PsycopgConnector(conninfo=address))
-    async with worker.open_async():
-        await worker.run_worker_async(
-            concurrency=SIDE_BY_SIDE, install_signal_handlers=False, fetch_job_polling_interval=LOOK_S
-        )
 
 
 if __name__ == "__main__":

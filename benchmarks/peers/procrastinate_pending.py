@@ -10,10 +10,8 @@ import time
 import procrastinate
 import psycopg
 
-from benchmarks.harness import MUCH, QUICK, Figure, database, percentile, say
+from benchmarks.harness import QUICK, STEPS, Figure, database, percentile, say
 
-FEW = 10_000
-STEPS = (FEW, 100_000, MUCH) if QUICK else (FEW, 100_000, 1_000_000, MUCH)
 FETCHES = 5 if QUICK else 10
 
 _PENDING = """

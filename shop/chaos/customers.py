@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -93,7 +92,5 @@ def _in_order(wishes: Iterable[Wish], customers: _Customers) -> Iterator[tuple[f
         # Ranked, so that of two at one moment the earlier step goes first.
         steps = [*moments.items(), ("look", last + 0.1)]
         acts += [(at, 4 * number + rank, name, wish) for rank, (name, at) in enumerate(steps) if at is not None]
-    heapq.heapify(acts)
-    while acts:
-        at, _, name, wish = heapq.heappop(acts)
+    for at, _, name, wish in sorted(acts):
         yield at, lambda name=name, wish=wish: getattr(customers, name)(wish)  # type: ignore[misc]

@@ -107,9 +107,8 @@ class Run:
         self._outside.behave(**FAULTS)
 
     def _live_through(self, begins: float, customers: list[Child]) -> None:
-        kills = list(self._plan.kills)
         closes_s, opens_s = self._plan.closes_s, self._plan.closes_s + CLOSED_S
-        blows: list[tuple[float, Callable[[], None]]] = [(at_s, self._kill_a_worker) for at_s in kills]
+        blows: list[tuple[float, Callable[[], None]]] = [(at_s, self._kill_a_worker) for at_s in self._plan.kills]
         blows += [(closes_s, self._close_the_outside), (opens_s, self._open_the_outside)]
         blows.sort(key=lambda blow: blow[0])
         said = time.monotonic()

@@ -60,9 +60,9 @@ class Story:
         self._watcher = Watcher()
         self._crew: dict[str, Child] = {}
         self._imports: list[Child] = []
-        # Each once so many orders have expired.
         self._house: House | None = None
         self._told = time.monotonic()
+        # Each once so many orders have expired.
         self._mishaps = [(40, self._kill_a_worker), (120, self._empty_the_broker)]
 
     def tell(self) -> Told:

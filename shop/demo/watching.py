@@ -19,7 +19,7 @@ SELECT h.id, h.at, h.source, h.endpoint, h.outcome, h.code, h.due_at, h.lateness
   FROM toa_history h
   LEFT JOIN store_orders_order o ON o.id = substring(
             CASE WHEN h.entity LIKE 'store.%%' THEN h.entity ELSE h.cause->>'entity' END,
-            '^store[.](?:orders|lifecycle):([0-9a-f]+)$'
+            '^store[.](?:orders|lifecycle|payments):([0-9a-f]+)$'
        )::uuid
  WHERE h.at >= %s
  ORDER BY h.at, h.id
@@ -34,7 +34,11 @@ SELECT count(*), count(*) FILTER (WHERE status = 'pending'), count(*) FILTER (WH
        + (SELECT count(*) FROM store_lifecycle_process WHERE payment_deadline <= statement_timestamp())
   FROM store_orders_order
 """
-_SWEPT = {"store.orders.expire": "overdue orders", "store.orders.revive": "silent orders"}
+_SWEPT = {
+    "store.orders.expire": "overdue orders",
+    "store.orders.revive": "silent orders",
+    "fulfilment.stock.sync": "the warehouse",
+}
 """Whom a sweep is about."""
 
 
@@ -109,7 +113,7 @@ def _happenings(rows: list[tuple[Any, ...]]) -> Iterator[Happening]:
             outcome=outcome,
             due=due,
             lateness_ms=lateness_ms,
-            whom=" ".join(part for part in (reference, target) if part) or _SWEPT.get(endpoint, "the warehouse"),
+            whom=" ".join(part for part in (reference, target) if part) or _SWEPT.get(endpoint, endpoint),
             did=_did(source, endpoint, outcome, code, reason, count, entity),
         )
 

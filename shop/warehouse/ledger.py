@@ -153,7 +153,6 @@ class Ledger:
             self._pick_what_is_due()
             return {
                 "shelves": dict(self._shelves),
-                "changed": dict(self._changed),
                 "movements": dict(self._why),
                 "recent": [asdict(movement) for movement in self._movements],
                 "picks": {order: {**asdict(pick), "status": pick.status} for order, pick in self._picks.items()},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 import time
 from argparse import ArgumentParser
 from functools import partial
@@ -17,6 +16,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from config import servers
+from config.servers.valkey import is_free
 from shop.children import Child, Stopped, Stopping, beat, end_all, manage, worker
 from shop.environment import ADDRESS, reaching
 from shop.supervising import Supervisor
@@ -41,7 +41,7 @@ class Command(BaseCommand):
             raise CommandError(
                 "shop_run makes a login for development; where DEBUG is off, start each process by itself."
             )
-        if not _is_free(port):
+        if not is_free(port):
             raise CommandError(
                 f"Port {port} is taken by another program. Stop it, or choose another: PORT=8001 make run"
             )
@@ -89,7 +89,7 @@ class Command(BaseCommand):
         """Start the simulated outside, unless the environment says where the warehouse is; returns a sentence on it."""
         if os.environ.get(ADDRESS):
             return f"Warehouse: {os.environ[ADDRESS]}, as {ADDRESS} says."
-        if not _is_free(port):
+        if not is_free(port):
             raise CommandError(f"Port {port}, for the simulated warehouse, is taken by another program. Stop it.")
         address = f"http://{HOST}:{port}"
         self._reached = reaching(address, secrets.token_urlsafe(16))
@@ -117,7 +117,7 @@ class Command(BaseCommand):
 
     def _wait_for_the_web(self, supervisor: Supervisor, port: int) -> None:
         give_up = time.monotonic() + UP_WITHIN_S
-        while _is_free(port):
+        while is_free(port):
             supervisor.look()
             if time.monotonic() > give_up:
                 raise CommandError(f"The web does not come up; its log is {self._logs / 'web.log'}.")
@@ -131,13 +131,3 @@ class Command(BaseCommand):
     def _say(self, text: str) -> None:
         self.stdout.write(text)
         self.stdout.flush()
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-    return True
