@@ -21,13 +21,13 @@ ENDPOINT = "components.almanacs.exact"
 def main() -> None:
     with database("tests.settings"):
         from benchmarks.processes import running, toa_run, wait
-        from toa.models import Process
+        from toa.models import History
 
         declare({})
         with running(*toa_run(), settings_module="tests.settings") as children:
             # A release is made on another machine: what it computes is to take no processor from here.
             os.nice(19)
-            wait(lambda: Process.objects.filter(kind="run").exists(), children)
+            wait(lambda: History.objects.filter(source="schedule").exists(), children)
             alone, _ = measured(edited=False)
             edited, syncs = measured(edited=True)
     for name, late in (("left alone", alone), ("one edited each second, the others", edited)):
