@@ -120,13 +120,8 @@ class HeldLock(Protocol):
     def check(self) -> None: ...
 
 
-class BasicContext(Protocol[Configuration_co]):
-    """What every operation may ask for. See `toa.runtime.context` for each member."""
-
-    def now(self) -> int: ...
-
-    @property
-    def due(self) -> int | None: ...
+class SharedContext(Protocol[Configuration_co]):
+    """What every operation may ask for, a workflow too. See `toa.runtime.context` for each member."""
 
     def after(self, duration: int | str) -> int: ...
 
@@ -142,6 +137,15 @@ class BasicContext(Protocol[Configuration_co]):
 
     @property
     def logger(self) -> logging.LoggerAdapter[logging.Logger]: ...
+
+
+class BasicContext(SharedContext[Configuration_co], Protocol[Configuration_co]):
+    """What every operation but a workflow may ask for."""
+
+    def now(self) -> int: ...
+
+    @property
+    def due(self) -> int | None: ...
 
 
 class DecidingContext(BasicContext[Configuration_co], Protocol[Configuration_co]):
@@ -185,7 +189,7 @@ class ActingContext(ReadingContext[Configuration_co, Local_co], Protocol[Configu
     def lock(self, key: str, wait: int | str = 0) -> AbstractContextManager[HeldLock]: ...
 
 
-class DurableContext(Protocol[Configuration_co, Local_co]):
+class DurableContext(SharedContext[Configuration_co], Protocol[Configuration_co, Local_co]):
     """Of a workflow: calls are awaited. See `toa.workflow.context` for each member."""
 
     def now(self) -> Awaitable[int]: ...
@@ -193,22 +197,7 @@ class DurableContext(Protocol[Configuration_co, Local_co]):
     @property
     def due(self) -> int: ...
 
-    def after(self, duration: int | str) -> int: ...
-
-    def id(self) -> str: ...
-
     def random(self) -> float: ...
-
-    @property
-    def key(self) -> str: ...
-
-    def key_for(self, name: str) -> str: ...
-
-    @property
-    def configuration(self) -> Configuration_co: ...
-
-    @property
-    def logger(self) -> logging.LoggerAdapter[logging.Logger]: ...
 
     def call(
         self, endpoint: str, input: Any = None, query: Query | Mapping[str, Any] | None = None

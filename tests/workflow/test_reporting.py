@@ -45,7 +45,8 @@ def test_runs_are_listed_and_shown_step_by_step(voyages):
     assert shown is not None
     assert [(step.kind, step.outcome) for step in shown.steps] == [("call", "made"), ("sleep", "waits")]
     assert shown.steps[1].value == voyages.clock.now + 3_600_000
-    assert reports.show(UUID(waits)).call.endpoint == HAIL
+    effect = reports.show(UUID(waits)).steps[-1]
+    assert (effect.name, effect.outcome) == (HAIL, "waits")
     assert reports.show(UUID(failed)).failure.error == "KeyError: 'x'"
     assert reports.show(UUID(watch)).watches == {"w": voyages.clock.now}
     voyages.after("1h")

@@ -1,6 +1,7 @@
 """Actions of operators on rows of a list or on one object's page: who may, what is asked first, what was done.
 
-An action does nothing by itself: it calls one function of `toa.cadence.actions`, which decides under a lock.
+An action does nothing by itself: it calls one function of `toa.cadence.actions` or `toa.workflow.actions`, which
+decides under a lock.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ class Act:
     title: str
     permission: str
     run: Run
-    done: Collection[str]
-    """The answers that say that it was done; any other says why it was not. One ending in a space: as it begins."""
+    done: Collection[str] | None = None
+    """The answers that say that it was done; any other says why it was not. Null: all."""
     question: str = ""
     """Asked before it is done; empty where nothing is lost by it."""
     form: type[forms.Form] | None = None
@@ -76,7 +77,7 @@ class Act:
         return bool(self.question) or self.form is not None
 
     def succeeded(self, answer: str) -> bool:
-        return any(answer == one or (one.endswith(" ") and answer.startswith(one)) for one in self.done)
+        return self.done is None or answer in self.done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 
 from toa.admin.relative import relative
 from toa.core.clock import to_moment
+from toa.core.duration import format_duration
 from toa.manifests import registry
 from toa.runtime import bindings
 
@@ -87,17 +88,30 @@ def read_at(row: Any) -> int:
 
 def dated(value: datetime, beside: str) -> SafeString:
     """A date in the zone of the site, with a few words below it; the exact moment shows when pointed at."""
-    try:
-        local = timezone.localtime(value)
-    except OverflowError:
-        local = value  # the last hours of the year 9999 exist in some zones only
+    here = local(value)
     date = format_html(
         '<time class="nowrap" datetime="{}" title="{}">{}</time>',
-        local.isoformat(timespec="milliseconds"),
-        local.isoformat(" ", timespec="milliseconds"),
-        local.replace(tzinfo=None).isoformat(" ", timespec="seconds"),
+        here.isoformat(timespec="milliseconds"),
+        here.isoformat(" ", timespec="milliseconds"),
+        here.replace(tzinfo=None).isoformat(" ", timespec="seconds"),
     )
     return lines(date, unbroken(beside))
+
+
+def local(value: datetime) -> datetime:
+    """A moment on the clocks of the site's zone."""
+    try:
+        return timezone.localtime(value)
+    except OverflowError:
+        return value  # the last hours of the year 9999 exist in some zones only
+
+
+@admin.display(description="expires")
+def expiry(_: admin.ModelAdmin[Any], row: Any) -> str:
+    """How late a call may begin."""
+    if row.overdue_ms is None:
+        return "never, however late"
+    return f"when it is {format_duration(row.overdue_ms)} late"
 
 
 def called(endpoint: str, cause: Any, name: str | None = None) -> str:
@@ -132,8 +146,7 @@ def entity_link(site: admin.AdminSite, name: str, *, above: str | None = None) -
         return name or EMPTY
     shown = format_html('{}<br><span class="small">{}</span>', above or f"{locator}:", key)
     if locator == "run":  # what an effect of a run is about
-        address = reverse("admin:toa_run_change", args=[key], current_app=site.name)
-        return format_html('<a href="{}">{}</a>', address, shown)
+        return row_link(site, "run", key, shown)
     model = _model(locator)
     if model is None or not site.is_registered(model):
         return shown
@@ -151,6 +164,12 @@ def history_link(site: admin.AdminSite, call: Any, words: str) -> SafeString:
 def list_link(site: admin.AdminSite, name: str, term: str, words: str) -> SafeString:
     """A link to the list of one of toa's tables, searched for a term."""
     address = reverse(f"admin:toa_{name}_changelist", current_app=site.name, query={"q": term})
+    return format_html('<a href="{}">{}</a>', address, words)
+
+
+def row_link(site: admin.AdminSite, name: str, key: Any, words: Any) -> SafeString:
+    """A link to the page of a row of one of toa's tables."""
+    address = reverse(f"admin:toa_{name}_change", args=[key], current_app=site.name)
     return format_html('<a href="{}">{}</a>', address, words)
 
 

@@ -19,7 +19,7 @@ from toa.admin.pages import PageAdmin, entry
 from toa.admin.relative import relative, span
 from toa.cadence.reports.backlog import Count
 from toa.cadence.reports.coming import CEILING, SOURCES, Coming, Hour, coming
-from toa.cadence.reports.health import judge
+from toa.cadence.reports.health import PLURALS, judge
 from toa.cadence.reports.lateness import LINES, Lateness, lately
 from toa.cadence.reports.status import SourceStatus, Status, read
 from toa.core.clock import to_datetime, to_moment
@@ -33,15 +33,6 @@ FAILURES = 5
 """Failures that are shown."""
 SHORT = 160
 """Characters of an error that are shown."""
-PLURALS = {
-    "deadline": "deadlines",
-    "delay": "delays",
-    "delivery": "deliveries",
-    "pulse": "pulses",
-    "run": "runs",
-    "schedule": "schedules",
-    "step": "effects of runs",
-}
 DRAWN = tuple(kind for kind in SOURCES if kind != "pulse")
 """Kinds that the chart shows: pulses come at the same rate in every hour, and would stand before all else."""
 _QUOTED = re.compile("`([^`]*)`")
@@ -66,7 +57,7 @@ class ClockAdmin(PageAdmin):
             "level": health.level.value,
             "sentence": _with_code(health.sentence),
             "problems": [(_with_code(f"{one.what}; {one.advice}."), one.level.value) for one in health.problems[1:]],
-            "now": _local(status.now),
+            "now": cells.local(to_datetime(status.now)),
             "zone": timezone.get_current_timezone_name(),
             "skew": format_duration(clock.skew_ms()),
             "processes": [_process(one) for one in status.processes],
@@ -104,7 +95,7 @@ class ClockAdmin(PageAdmin):
 def _chart(ahead: Coming) -> SafeString:
     drawn = [
         charts.Bar(
-            label="" if number % LABELLED else _local(hour.begins).strftime("%H:%M"),
+            label="" if number % LABELLED else cells.local(to_datetime(hour.begins)).strftime("%H:%M"),
             title=f"{_span(hour)}: {_said(hour)}",
             parts=[(kind, hour.counts[kind].number) for kind in DRAWN if kind in hour.counts],
             more=any(hour.counts[kind].more for kind in DRAWN if kind in hour.counts),
@@ -129,7 +120,7 @@ def _said(hour: Hour) -> str:
 
 
 def _span(hour: Hour) -> str:
-    return f"{_local(hour.begins):%H:%M} to {_local(hour.ends):%H:%M}"
+    return f"{cells.local(to_datetime(hour.begins)):%H:%M} to {cells.local(to_datetime(hour.ends)):%H:%M}"
 
 
 def _process(process: Process) -> dict[str, Any]:
@@ -179,7 +170,3 @@ def _with_code(sentence: str) -> SafeString:
 def _parts(sentence: str) -> Iterator[str]:
     for number, part in enumerate(_QUOTED.split(sentence)):
         yield format_html("<code>{}</code>", part) if number % 2 else part
-
-
-def _local(moment: int) -> Any:
-    return timezone.localtime(to_datetime(moment))

@@ -1,4 +1,5 @@
-"""What operators can do in the lists. Each action is one function of `toa.cadence.actions`, under its permission."""
+"""What operators can do in the lists. Each action is one function of `toa.cadence.actions` or
+`toa.workflow.actions`, under its permission."""
 
 from __future__ import annotations
 
@@ -12,8 +13,6 @@ from toa.exceptions import NotFound
 from toa.models import Pulse, Schedule
 from toa.models import Run as WorkflowRun
 from toa.workflow import actions as runs
-
-SENT = "sent again as "
 
 
 def _by_key(act: Callable[..., str]) -> Run:
@@ -38,7 +37,7 @@ def _rests(run: WorkflowRun) -> bool:
 
 
 def _replay(line: Any, by: str) -> str:
-    return f"{SENT}{replaying.replay(line.call, by).hex}"
+    return f"sent again as {replaying.replay(line.call, by).hex}"
 
 
 CANCEL = Act(
@@ -66,7 +65,7 @@ DISCARD = Act(
     title="Discard",
     permission=failures.DISCARD,
     run=_by_key(failures.discard),
-    done={"discarded"},
+    done={failures.LET_GO},
     question="Discard? These calls will not be made. What is parked behind them goes on. This cannot be taken back.",
     removes=True,
 )
@@ -76,7 +75,6 @@ REPLAY = Act(
     title="Send again",
     permission=replaying.REPLAY,
     run=_on_row(_replay),
-    done={SENT},
     question="Send again? The receiver gets the event once more, as another call under another key: what it did"
     " the first time, it does a second time.",
     offered=lambda line: line.source == "delivery",
@@ -106,7 +104,7 @@ ON_RUNS = (
         title="Discard",
         permission=failures.DISCARD,
         run=_by_key(runs.discard),
-        done={"discarded"},
+        done={failures.LET_GO},
         question="Discard? These runs do not go on, and what they would have cleaned up stays."
         " This cannot be taken back.",
         removes=True,

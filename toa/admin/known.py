@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from django.contrib import admin
@@ -17,8 +16,8 @@ from toa.admin.listing import ReadOnlyAdmin
 from toa.admin.relative import span
 from toa.admin.searching import by_identity
 from toa.cadence.processes import ALIVE_MS
+from toa.cadence.syncing import mark_of
 from toa.core.clock import to_moment
-from toa.core.identity import digest, jsonable
 from toa.manifests import registry
 from toa.manifests.problems import Problem
 from toa.models import Component, Lock, Process, Pulse, Schedule
@@ -88,7 +87,7 @@ def _problems(row: Component, everything: Iterable[Problem]) -> list[str]:
     if spec is None:
         return [] if row.retired_at else ["The code of this process has no such component."]
     found = [str(one) for one in everything if one.path == spec.path]
-    if digest(jsonable(asdict(spec))) != row.digest:
+    if mark_of(spec) != row.digest:
         found.append("The manifest of this process is not the one that was synced: run migrate, or toa sync.")
     return found
 

@@ -10,8 +10,6 @@ from django.contrib import admin
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
-from django.utils.html import format_html
 
 from toa.admin import cells, decisions
 from toa.admin.deciding import ActingAdmin
@@ -27,7 +25,7 @@ from toa.admin.searching import by_entity, by_identity
 from toa.cadence.calls import endpoints
 from toa.cadence.schedules.due import SCHEDULES
 from toa.core.clock import to_moment
-from toa.core.duration import HOUR_MS, MINUTE_MS, format_duration
+from toa.core.duration import HOUR_MS, MINUTE_MS
 from toa.models import Delay, ScheduledCall
 
 BACK_OFF_MS = MINUTE_MS
@@ -35,7 +33,7 @@ BACK_OFF_MS = MINUTE_MS
 
 
 class LiveAdmin(ActingAdmin):
-    """What both kinds of stored calls show, what is most overdue first."""
+    """What lists of stored calls and of runs show, what is most overdue first."""
 
     ordering = ("due_at", "id")
     list_filter: ClassVar[Any] = (DueFilter, ComponentFilter, EndpointFilter)
@@ -97,12 +95,6 @@ def _of_endpoint(rows: QuerySet[Any], due: str | None) -> list[QuerySet[Any]]:
     return [rows]
 
 
-def _expiry(row: Delay | ScheduledCall) -> str:
-    if row.overdue_ms is None:
-        return "never, however late"
-    return f"when it is {format_duration(row.overdue_ms)} late"
-
-
 @admin.register(Delay)
 class DelayAdmin(LiveAdmin):
     acts = (decisions.CANCEL, decisions.MOVE, decisions.FIRE)
@@ -129,14 +121,11 @@ class DelayAdmin(LiveAdmin):
     search_help_text = "Id of the delay, or of the entity that armed it (store.orders:0193… or 0193…)."
 
     armed_by = cells.entity("entity", "entity")
+    overdue = cells.expiry
 
     @admin.display(description="endpoint")
     def called(self, row: Delay) -> str:
         return cells.called(row.endpoint, row.cause, row.name)
-
-    @admin.display(description="expires")
-    def overdue(self, row: Delay) -> str:
-        return _expiry(row)
 
     def finding(self, term: str) -> Q:
         return by_identity(term, "id") | by_entity(term)
@@ -169,6 +158,7 @@ class ScheduledCallAdmin(LiveAdmin):
 
     occurrence = cells.moment("at", "occurrence")
     about = cells.entity("entity", "entity")
+    overdue = cells.expiry
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         return ("wake_at", "id")  # no index has all of them by the moment they are due
@@ -182,12 +172,7 @@ class ScheduledCallAdmin(LiveAdmin):
 
     @admin.display(description="schedule")
     def of_schedule(self, row: ScheduledCall) -> str:
-        address = reverse("admin:toa_schedule_change", args=[row.schedule], current_app=self.admin_site.name)
-        return format_html('<a href="{}">{}</a>', address, row.schedule.hex)
-
-    @admin.display(description="expires")
-    def overdue(self, row: ScheduledCall) -> str:
-        return _expiry(row)
+        return cells.row_link(self.admin_site, "schedule", row.schedule, row.schedule.hex)
 
     def finding(self, term: str) -> Q:
         return by_identity(term, "id", "schedule")

@@ -20,7 +20,7 @@ from toa.admin.listing import ReadOnlyAdmin
 from toa.admin.relative import span
 from toa.admin.searching import by_entity, by_identity, by_revised
 from toa.cadence.actions.failures import parked_behind
-from toa.core.clock import EPOCH
+from toa.core.clock import EPOCH, GREATEST, to_datetime
 from toa.models import Failure, History, Revision
 from toa.runtime import settings
 from toa.workflow.ending import SOURCE as RUN
@@ -82,8 +82,7 @@ class HistoryAdmin(RecordAdmin):
         if not _without_index(chosen):
             return super().parts(rows, chosen)
         endpoints = endpoints_of(chosen)
-        latest = History.objects.using(settings.alias()).order_by("-at").values("at")[LATEST : LATEST + 1]
-        rows = rows.filter(at__gte=Coalesce(Subquery(latest), Value(EPOCH)))
+        rows = nearest(rows, "-at")
         return [rows if endpoints is None else rows.filter(endpoint__in=endpoints)]
 
     def note(self, chosen: Mapping[str, str]) -> str:
@@ -105,6 +104,15 @@ class HistoryAdmin(RecordAdmin):
     @admin.display(description="call")
     def same_call(self, row: History) -> str:
         return cells.history_link(self.admin_site, row.call, row.call.hex)
+
+
+def nearest(rows: QuerySet[Any], order: str) -> QuerySet[Any]:
+    """The rows among the LATEST first ones of their table in the order of a moment; `-at`: the last ones."""
+    name, down = order.removeprefix("-"), order.startswith("-")
+    places = rows.model._default_manager.using(settings.alias()).order_by(order).values(name)
+    end = Value(EPOCH if down else to_datetime(GREATEST))
+    bound = Coalesce(Subquery(places[LATEST : LATEST + 1]), end)
+    return rows.filter(**{f"{name}__{'gte' if down else 'lte'}": bound})
 
 
 def _without_index(chosen: Mapping[str, str]) -> bool:

@@ -36,8 +36,34 @@ def last_outcome(_: admin.ModelAdmin[Any], row: Any) -> str:
     return cells.lines(what, relative(last.at, cells.read_at(row)))
 
 
+class RhythmAdmin(ActingAdmin):
+    """What pulses and schedules have in common."""
+
+    ordering = ("endpoint", "name")
+    page_only = ("query", "input")
+    search_fields = ("id",)
+
+    identity = cells.identity("id", "id")
+    paused = cells.moment("paused_at", "paused")
+    retired = cells.moment("retired_at", "retired")
+    query_json = cells.document("query", "query")
+    input_json = cells.document("input", "input")
+    last = last_outcome
+
+    def held(self, row: Any) -> str | None:
+        """What keeps it from being called; null where nothing does."""
+        if row.retired_at is not None:
+            return "retired"
+        if row.paused_at is not None:
+            return cells.lines("paused", f"by {row.paused_by}") if row.paused_by else "paused"
+        return None
+
+    def finding(self, term: str) -> Q:
+        return by_identity(term, "id")
+
+
 @admin.register(Pulse)
-class PulseAdmin(ActingAdmin):
+class PulseAdmin(RhythmAdmin):
     list_display = ("endpoint", "name", "every", "next_due", "state", "last")
     list_filter = (PulseDueFilter, StandingFilter, StandingComponentFilter)
     acts = decisions.ON_PULSES
@@ -60,20 +86,10 @@ class PulseAdmin(ActingAdmin):
         "retired",
         "past",
     )
-    ordering = ("endpoint", "name")
-    page_only = ("query", "input")
-    search_fields = ("id",)
     search_help_text = "Id of the pulse."
 
-    identity = cells.identity("id", "id")
     started = cells.moment("started_at", "running since")
     asked = cells.moment("fire_at", "asked for")
-    paused = cells.moment("paused_at", "paused")
-    retired = cells.moment("retired_at", "retired")
-    query_json = cells.document("query", "query")
-    input_json = cells.document("input", "input")
-
-    last = last_outcome
 
     def read_beside(self, rows: Sequence[Any]) -> None:
         last_of_pulses(rows)
@@ -95,22 +111,17 @@ class PulseAdmin(ActingAdmin):
     def state(self, row: Pulse) -> str:
         if row.token is not None and row.started_at is not None:
             return f"running for {span(cells.read_at(row) - to_moment(row.started_at))}"
-        if row.retired_at is not None:
-            return "retired"
-        if row.paused_at is not None:
-            return cells.lines("paused", f"by {row.paused_by}") if row.paused_by else "paused"
+        if (held := self.held(row)) is not None:
+            return held
         return "due" if row.wake_at is not None and to_moment(row.wake_at) <= cells.read_at(row) else "waiting"
 
     @admin.display(description="history")
     def past(self, row: Pulse) -> str:
         return cells.history_link(self.admin_site, row.id, "Calls of this pulse")
 
-    def finding(self, term: str) -> Q:
-        return by_identity(term, "id")
-
 
 @admin.register(Schedule)
-class ScheduleAdmin(ActingAdmin):
+class ScheduleAdmin(RhythmAdmin):
     list_display = ("endpoint", "name", "words", "next_due", "state", "last")
     list_filter = (DueFilter, StandingFilter, StandingComponentFilter)
     acts = decisions.ON_SCHEDULES
@@ -135,18 +146,10 @@ class ScheduleAdmin(ActingAdmin):
         "retired",
         "past",
     )
-    ordering = ("endpoint", "name")
-    page_only = ("query", "input")
-    search_fields = ("id",)
     search_help_text = "Id of the schedule."
 
-    identity = cells.identity("id", "id")
     cursor_at = cells.moment("cursor", "dealt with up to")
-    paused = cells.moment("paused_at", "paused")
-    retired = cells.moment("retired_at", "retired")
-    query_json = cells.document("query", "query")
-    input_json = cells.document("input", "input")
-    last = last_outcome
+    expires = cells.expiry
 
     def read_beside(self, rows: Sequence[Any]) -> None:
         last_of_schedules(rows)
@@ -181,10 +184,8 @@ class ScheduleAdmin(ActingAdmin):
 
     @admin.display(description="state")
     def state(self, row: Any) -> str:
-        if row.retired_at is not None:
-            return "retired"
-        if row.paused_at is not None:
-            return cells.lines("paused", f"by {row.paused_by}") if row.paused_by else "paused"
+        if (held := self.held(row)) is not None:
+            return held
         if row.wake_at is None:
             return "stopped"
         if to_moment(row.wake_at) <= cells.read_at(row):
@@ -195,10 +196,6 @@ class ScheduleAdmin(ActingAdmin):
     def jitter(self, row: Schedule) -> str:
         return span(row.jitter_ms) if row.jitter_ms else "none"
 
-    @admin.display(description="expires")
-    def expires(self, row: Schedule) -> str:
-        return "never, however late" if row.overdue_ms is None else f"when it is {format_duration(row.overdue_ms)} late"
-
     @admin.display(description="history")
     def past(self, row: Schedule) -> str:
         links = (
@@ -206,6 +203,3 @@ class ScheduleAdmin(ActingAdmin):
             cells.list_link(self.admin_site, "history", f"schedule:{row.id.hex}", "Calls that were made"),
         )
         return format_html("{}<br>{}", *links)
-
-    def finding(self, term: str) -> Q:
-        return by_identity(term, "id")

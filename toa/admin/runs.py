@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -17,11 +16,11 @@ from toa.admin import cells, decisions, journals
 from toa.admin.filters import Choices, EndpointFilter, KnownFilter, OutcomeFilter, endpoints_of
 from toa.admin.listing import ReadOnlyAdmin
 from toa.admin.live import LiveAdmin
-from toa.admin.records import LATEST, SHORT
+from toa.admin.records import LATEST, SHORT, nearest
 from toa.admin.relative import relative
 from toa.admin.searching import by_identity
-from toa.core.clock import GREATEST, to_datetime, to_moment
-from toa.models import EndedRun, Failure, Outcome, Run, RunCall
+from toa.core.clock import to_datetime, to_moment
+from toa.models import EndedRun, Failure, Run, RunCall
 from toa.runtime import settings
 from toa.workflow import reports
 from toa.workflow.due import workflows
@@ -54,8 +53,7 @@ class EndedOutcomeFilter(OutcomeFilter):
     """By what may become of a run."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        found = (Outcome.MADE, Outcome.REFUSED, Outcome.FAILED, Outcome.CANCELLED)
-        return [(one.value, str(one.label)) for one in found]
+        return [(one.value, str(one.label)) for one in reports.OUTCOMES]
 
 
 @admin.register(Run)
@@ -94,8 +92,7 @@ class RunAdmin(LiveAdmin):
     def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
         if RunStateFilter.parameter_name not in chosen:
             return super().parts(rows, chosen)
-        first = Run.objects.using(settings.alias()).order_by("due_at").values("due_at")[LATEST : LATEST + 1]
-        rows = rows.filter(due_at__lte=Coalesce(Subquery(first), Value(to_datetime(GREATEST))))
+        rows = nearest(rows, "due_at")
         named = endpoints_of(chosen)
         return [rows if named is None else rows.filter(endpoint__in=named)]
 
@@ -129,9 +126,7 @@ class RunAdmin(LiveAdmin):
 
     @admin.display(description="waits for")
     def waits_for(self, row: Run) -> str:
-        waits = row.waits or {}
-        what = f"{waits.get('kind', '')} {waits.get('name', '')}".strip()
-        return what or cells.EMPTY
+        return reports.waits_for(row) or cells.EMPTY
 
     @admin.display(description="steps")
     def journal(self, row: Run) -> str:
@@ -145,9 +140,10 @@ class RunAdmin(LiveAdmin):
         failure = Failure.objects.using(settings.alias()).filter(call=row.pk, source=SOURCE).first()
         if failure is None:
             return table
-        address = reverse("admin:toa_failure_change", args=[failure.pk], current_app=self.admin_site.name)
         error = Truncator(failure.error).chars(SHORT)
-        return table + format_html('<p>Rests after a failure: <a href="{}">{}</a></p>', address, error)
+        return table + format_html(
+            "<p>Rests after a failure: {}</p>", cells.row_link(self.admin_site, "failure", failure.pk, error)
+        )
 
     @admin.display(description="watches")
     def cursors(self, row: Run) -> str:
@@ -208,8 +204,7 @@ class EndedRunAdmin(ReadOnlyAdmin):
 
     def parts(self, rows: QuerySet[Any], chosen: Mapping[str, str]) -> Sequence[QuerySet[Any]]:
         if OutcomeFilter.parameter_name in chosen:
-            latest = EndedRun.objects.using(settings.alias()).order_by("-ended_at").values("ended_at")
-            rows = rows.filter(ended_at__gte=Coalesce(Subquery(latest[LATEST : LATEST + 1]), Value(to_datetime(0))))
+            rows = nearest(rows, "-ended_at")
         named = endpoints_of(chosen)
         return [rows] if named is None else [rows.filter(endpoint=one) for one in named]
 

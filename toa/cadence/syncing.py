@@ -64,11 +64,16 @@ def _newer() -> set[str]:
     return set(rows.values_list("locator", flat=True))
 
 
+def mark_of(spec: ComponentSpec) -> str:
+    """What tells a manifest that was synced from another."""
+    return digest(jsonable(asdict(spec)))
+
+
 def _sync_component(spec: ComponentSpec, now: int) -> int:
     manifest = jsonable(asdict(spec))
     rows = Component.objects.using(settings.alias())
     known = rows.filter(locator=spec.locator).first()
-    mark = digest(manifest)
+    mark = mark_of(spec)
     if known is not None and known.digest == mark and known.retired_at is None:
         return 0
     operations = dict(known.operations) if known else {}

@@ -14,6 +14,7 @@ from django.core import checks
 from toa.checks.ids import REPLAYED
 from toa.core.specs import OperationType
 from toa.manifests import registry
+from toa.manifests.called import calls
 
 _MOMENT = "await time.now(), of `from toa import time`"
 _CHANCE = "context.random()"
@@ -64,37 +65,7 @@ def _file(module: str) -> Path | None:
 
 
 def _suspicious(file: Path) -> Iterator[tuple[int, str, str]]:
-    tree = ast.parse(file.read_bytes(), filename=str(file))
-    names = _imported(tree)
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        name = _dotted(node.func, names)
+    for node, name in calls(ast.parse(file.read_bytes(), filename=str(file))):
         hint = _HINTS.get(name) or _HINTS.get(name.partition(".")[0])
         if hint is not None and name not in _HARMLESS:
             yield node.lineno, name, hint
-
-
-def _imported(tree: ast.Module) -> dict[str, str]:
-    """What each name that the file imports stands for."""
-    names: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                whole = alias.name if alias.asname else alias.name.partition(".")[0]
-                names[alias.asname or whole] = whole
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    return names
-
-
-def _dotted(node: ast.expr, names: dict[str, str]) -> str:
-    """The name that is called, from where it was imported; empty for what was not."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id not in names:
-        return ""
-    return ".".join([names[node.id], *reversed(parts)])

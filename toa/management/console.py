@@ -38,6 +38,11 @@ class Console:
         else:
             self.out.write(", ".join(f"{name} {value}" for name, value in facts.items()))
 
+    def more(self, after: str | None) -> None:
+        """How to see the page after this one, where there is one."""
+        if after:
+            self.say(f"more: --after {after}")
+
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Rows under their headings, in columns as wide as what stands in them."""
         lines = [list(headings), *([str(cell) for cell in row] for row in rows)]

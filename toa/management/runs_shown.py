@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.text import Truncator
+
 from toa.cadence.explaining.telling import when
 from toa.core.clock import to_moment
 from toa.models import EndedRun, Run
@@ -19,7 +21,7 @@ def live_row(run: Run, now: int) -> tuple[Any, ...]:
         run.id.hex,
         run.endpoint,
         reports.state(run, now),
-        waits_for(run),
+        reports.waits_for(run),
         "" if run.wake_at is None else when(to_moment(run.wake_at), now),
         run.steps,
         when(to_moment(run.created_at), now),
@@ -28,14 +30,8 @@ def live_row(run: Run, now: int) -> tuple[Any, ...]:
 
 def ended_row(run: EndedRun, now: int) -> tuple[Any, ...]:
     """The cells of a run that ended: id, workflow, outcome, when, steps, error."""
-    error = run.error if len(run.error) <= 100 else f"{run.error[:99]}…"
+    error = Truncator(run.error).chars(100)
     return run.id.hex, run.endpoint, run.outcome, when(to_moment(run.ended_at), now), len(run.steps), error
-
-
-def waits_for(run: Run) -> str:
-    """What a run on its way waits for, as its kind and name; empty where it waits for nothing."""
-    waits = run.waits or {}
-    return f"{waits.get('kind', '')} {waits.get('name', '')}".strip()
 
 
 def sentences(shown: Shown, now: int) -> Iterator[str]:
@@ -54,7 +50,7 @@ def sentences(shown: Shown, now: int) -> Iterator[str]:
         yield _line("result", json.dumps(run.result, ensure_ascii=False))
     else:
         if run.waits is not None:
-            yield _line("waits", f"for {waits_for(run)}")
+            yield _line("waits", f"for {reports.waits_for(run)}")
         if run.wake_at is not None:
             yield _line("goes on", when(to_moment(run.wake_at), now))
         if run.cancel_at is not None:

@@ -34,11 +34,6 @@ def admits(user: Any, component: ComponentSpec, exposed: ExpositionSpec) -> bool
     return bool(user and user.has_perm(permission_of(component, exposed.operation)))
 
 
-def caller_of(user: Any) -> str:
-    """Whose once keys these are. Anonymous callers are one caller."""
-    return f"user:{user.pk}" if user and user.is_authenticated else "anonymous"
-
-
 class Ownership:
     """The caller of an operation whose objects have an owner."""
 

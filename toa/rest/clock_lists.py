@@ -12,7 +12,7 @@ from toa.cadence.reports import armed, deliveries, failed, pending, standing
 from toa.core.clock import to_moment
 from toa.core.duration import parse_duration
 from toa.exceptions import InvalidDuration, InvalidQuery, NotFound
-from toa.models import Delay, Failure, Outcome
+from toa.models import Delay, Failure
 from toa.runtime import clock
 from toa.workflow import reporting as told
 from toa.workflow import reports as runs
@@ -22,8 +22,6 @@ Page = tuple[Sequence[Any], str | None]
 
 TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 200}
 FLAG: Mapping[str, Any] = {"type": "string", "enum": ["true", "false"]}
-
-_OUTCOMES = (Outcome.MADE, Outcome.REFUSED, Outcome.FAILED, Outcome.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +220,7 @@ LISTINGS = (
             "endpoint": TEXT,
             "state": {"type": "string", "enum": list(runs.STATES)},
             "ended": FLAG,
-            "outcome": {"type": "string", "enum": [one.value for one in _OUTCOMES]},
+            "outcome": {"type": "string", "enum": [one.value for one in runs.OUTCOMES]},
         },
     ),
 )

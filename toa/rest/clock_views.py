@@ -17,10 +17,10 @@ from toa.exceptions import InvalidInput, InvalidQuery, ToaError
 from toa.manifests.schemas import compile_schema
 from toa.rest.clock_actions import ACTIONS, Action
 from toa.rest.clock_lists import LISTINGS, Listing, Page
-from toa.rest.documenting import JSON, PAGING, component, parameter, problem_responses
+from toa.rest.documenting import JSON, PAGING, component, parameter, problem_responses, started
 from toa.rest.encoding import respond
 from toa.rest.paging import limit_of, parameters
-from toa.rest.starting import ANY, STARTED, start_any
+from toa.rest.starting import ANY, start_any
 from toa.rest.views import ApiView
 from toa.rest.wire import written
 from toa.workflow.actions import START
@@ -38,7 +38,7 @@ class DocumentedSchema(AutoSchema):
         self, path: str, path_regex: str, path_prefix: str, method: str, registry: ComponentRegistry
     ) -> dict[str, Any]:
         name, described = self.view.describe(registry)
-        told = f"{described.pop('description', '')} Needs the permission `{self.view.permission}`.".strip()
+        told = f"{described.pop('description', '')} Needs the permission `{self.view.needed()}`.".strip()
         document = {"operationId": f"toa_{name}", "tags": ["toa"], "description": told, **described}
         document["responses"].update(problem_responses(registry, 400, 401, 403, 404, 406, 429, 500))
         return document
@@ -50,8 +50,12 @@ class ClockView(ApiView):
     permission: ClassVar[str] = ""
     schema = DocumentedSchema()
 
+    def needed(self) -> str:
+        """The permission for this request."""
+        return self.permission
+
     def check_permissions(self, request: Request) -> None:
-        if not request.user or not request.user.has_perm(self.permission):
+        if not request.user or not request.user.has_perm(self.needed()):
             self.permission_denied(request)
 
 
@@ -120,25 +124,23 @@ class ListView(ClockView):
 class RunsView(ListView):
     """The list of runs; a run is started by a POST, under a permission of its own."""
 
-    @property
-    def permission(self) -> str:  # type: ignore[override]
-        return START if self.request.method == "POST" else self.listing.permission
+    def needed(self) -> str:
+        return START if self.request.method == "POST" else super().needed()
 
     def post(self, request: Request) -> HttpResponse:
         """Answers with the id of the run, before anything of it was done."""
         parameters(request.query_params, ())
-        started = start_any(self.body())
-        return respond(started, 202, {"Location": f"{request.path}{started['run']}/"})
+        run = start_any(self.body())
+        return respond(run, 202, {"Location": f"{request.path}{run['run']}/"})
 
     def describe(self, registry: ComponentRegistry) -> tuple[str, dict[str, Any]]:
         if self.request.method != "POST":
             return super().describe(registry)
-        told = {JSON: {"schema": component(registry, "ToaStarted", STARTED)}}
         return "runs_start", {
             "description": "Start a run of a workflow. With a key that was used before it starts nothing.",
             "requestBody": {"content": {JSON: {"schema": written(ANY)}}, "required": True},
             "responses": {
-                "202": {"description": "The run is started; nothing of it is done yet.", "content": told},
+                **started(registry),
                 **problem_responses(registry, 409, 413, 415, 503),
             },
         }
@@ -182,15 +184,16 @@ class ActionView(ClockView):
         return f"{action.listing}_{action.name}", document
 
 
+_LISTS: Mapping[str, type[ListView]] = {"runs": RunsView}
+"""Lists that can do more than be read."""
+
+
 def patterns() -> Iterator[URLPattern]:
     """The addresses below `toa/`."""
     yield path("health/", HealthView.as_view(), name="toa-health")
     for listing in LISTINGS:
         named = {"permission": listing.permission, "listing": listing}
-        if listing.name == "runs":
-            yield path("runs/", _view(RunsView, "", {"listing": listing}))
-        else:
-            yield path(f"{listing.name}/", _view(ListView, listing.name, named))
+        yield path(f"{listing.name}/", _view(_LISTS.get(listing.name, ListView), listing.name, named))
         if listing.one is not None:
             yield path(f"{listing.name}/<str:id>/", _view(RowView, listing.name, named))
     for action in ACTIONS:

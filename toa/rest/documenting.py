@@ -15,6 +15,7 @@ from toa.rest.problems import PROBLEM
 from toa.rest.routes import Route, Subject
 from toa.rest.starting import STARTED
 from toa.rest.wire import entity_schema, property_schema, written
+from toa.runtime.once import LONGEST_KEY
 
 JSON = "application/json"
 
@@ -90,6 +91,12 @@ def problem_responses(registry: ComponentRegistry, *statuses: int) -> dict[str, 
     return {str(status): {"description": _WORDS[status], "content": content} for status in statuses}
 
 
+def started(registry: ComponentRegistry) -> dict[str, Any]:
+    """The response to the start of a run."""
+    told = {JSON: {"schema": component(registry, "ToaStarted", STARTED)}}
+    return {"202": {"description": "The run is started; nothing of it is done yet.", "content": told}}
+
+
 def component(registry: ComponentRegistry, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """A reference to a schema that is written once."""
     one = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, schema=dict(schema), object=name)  # type: ignore[no-untyped-call]
@@ -144,15 +151,16 @@ class _Operation:
         if route.operation.once_ms is not None or route.starts:
             words = "The same key gives the same reply: safe to send again."
             found.append(
-                parameter("Idempotency-Key", "header", words, {"type": "string", "minLength": 1, "maxLength": 255})
+                parameter(
+                    "Idempotency-Key", "header", words, {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY}
+                )
             )
         return found
 
     def _success(self) -> dict[str, Any]:
         route, spec = self.route, self.route.operation
         if route.starts:
-            told = {JSON: {"schema": component(self.registry, "ToaStarted", STARTED)}}
-            return {"202": {"description": "The run is started; nothing of it is done yet.", "content": told}}
+            return started(self.registry)
         inherited = spec.inherited and spec.module is None
         if route.reads and route.subject is Subject.SET:
             listed = {"type": "array", "items": self._object()} if inherited else self._reply()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from toa.core.identity import digest
 from toa.core.specs import Schema
 from toa.exceptions import InvalidInput, NotAllowedHere, UnknownEndpoint
 from toa.manifests.schemas import compile_schema
 from toa.runtime.once import LONGEST_KEY as LONGEST_HEADER
-from toa.runtime.starting import LONGEST_KEY, start
+from toa.runtime.starting import LONGEST_KEY, key_of, start
 
 STARTED: Schema = {"type": "object", "required": ["run"], "properties": {"run": {"type": "string"}}}
 """The answer to a start."""
@@ -37,10 +36,9 @@ def start_any(given: Any) -> dict[str, str]:
 
 
 def start_for(caller: str, endpoint: str, input: Any, key: str | None) -> dict[str, str]:
-    """Start a run for a caller. `key` is the caller's own: the same one of another caller stands for another run."""
+    """Start a run for a caller, whose own `key` is."""
     if key is not None:
         if not 0 < len(key) <= LONGEST_HEADER:
             raise InvalidInput(f"an Idempotency-Key is text of 1 to {LONGEST_HEADER} characters")
-        whole = f"{caller}:{key}"
-        key = whole if len(whole) <= LONGEST_KEY else f"{caller[:100]}:{digest(caller, key)}"
+        key = key_of(caller, key)
     return {"run": start(endpoint, input, key)}

@@ -16,7 +16,7 @@ from toa.core.query import Query, read_id
 from toa.core.specs import OperationType
 from toa.exceptions import InvalidInput, InvalidQuery, NotFound, OperationFault
 from toa.manifests.schemas import compile_schema
-from toa.rest.audiences import Ownership, admits, caller_of
+from toa.rest.audiences import Ownership, admits
 from toa.rest.documenting import RouteSchema
 from toa.rest.encoding import nothing, respond
 from toa.rest.negotiation import RENDERERS, JsonOnly, etag_of, matches_none, required_version
@@ -39,6 +39,7 @@ from toa.rest.starting import start_for
 from toa.runtime import bindings
 from toa.runtime.bindings import Operation
 from toa.runtime.calls import compute, execute, observe, perform
+from toa.runtime.permissions import caller_of
 from toa.runtime.requests import Request as Prepared
 from toa.runtime.requests import prepare
 

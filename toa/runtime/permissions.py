@@ -6,6 +6,8 @@ entity has no model of its own; its permissions belong to toa's `Component`: `to
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import apps
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
@@ -24,6 +26,11 @@ def permission_of(component: ComponentSpec, operation: str) -> str:
     """What `user.has_perm` is asked before a person calls the operation."""
     label = component.label if component.entity is not None else Component._meta.app_label
     return f"{label}.{_codename(component, operation)}"
+
+
+def caller_of(user: Any) -> str:
+    """Whose once keys these are, and who is named in the history. Anonymous callers are one caller."""
+    return f"user:{user.pk}" if user and user.is_authenticated else "anonymous"
 
 
 def create_permissions(using: str) -> None:

@@ -108,6 +108,12 @@ def begin(
     return identity, begun
 
 
+def key_of(caller: str, key: str) -> str:
+    """A caller's own key as a run's key: the same one of another caller stands for another run."""
+    whole = f"{caller}:{key}"
+    return whole if len(whole) <= LONGEST_KEY else f"{caller[:100]}:{digest(caller, key)}"
+
+
 def is_under_way(key: str) -> bool:
     """Whether a run of that key is on its way."""
     with connections[settings.alias()].cursor() as cursor:

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from toa.cadence.reports.marks import behind, mark, read_mark
 from toa.core.clock import to_moment
 from toa.exceptions import InvalidQuery
-from toa.models import EndedRun, Failure, Run, RunCall, RunStep
+from toa.models import EndedRun, Failure, Outcome, Run, RunStep
 from toa.runtime import clock, settings
 from toa.workflow.ending import SOURCE
 
@@ -29,6 +29,9 @@ STATES: Mapping[str, Q] = {
 }
 """What a run that is on its way may be listed by: it rests after a failure, its end was asked for, it waits for an
 effect, it waits for a moment."""
+
+OUTCOMES = (Outcome.MADE, Outcome.REFUSED, Outcome.FAILED, Outcome.CANCELLED)
+"""What may become of a run."""
 
 Found = TypeVar("Found", Run, EndedRun)
 
@@ -75,8 +78,6 @@ class Shown:
     steps: tuple[Step, ...]
     watches: Mapping[str, int]
     """Identity of each watch -> its cursor, epoch ms: the first start of its latest delivery that is settled."""
-    call: RunCall | None
-    """The effect that it waits for."""
     failure: Failure | None
     """What it rests after."""
 
@@ -124,7 +125,7 @@ def show(identity: UUID) -> Shown | None:
         if over is None:
             return None
         steps = tuple(Step(**step) for step in over.steps)
-        return Shown(run=over, state=over.outcome, steps=steps, watches={}, call=None, failure=None)
+        return Shown(run=over, state=over.outcome, steps=steps, watches={}, failure=None)
     journal = RunStep.objects.using(alias).filter(run=identity).order_by("position")
     done = [
         Step(
@@ -154,7 +155,6 @@ def show(identity: UUID) -> Shown | None:
         state=state(run, clock.clock().now()),
         steps=tuple(done),
         watches={name: cursor for name, (_, cursor) in run.watches.items()},
-        call=RunCall.objects.using(alias).filter(run=identity).first(),
         failure=Failure.objects.using(alias).filter(call=identity, source=SOURCE).first(),
     )
 
@@ -169,6 +169,12 @@ def state(run: Run, now: int) -> str:
     if run.wake_at is not None and to_moment(run.wake_at) <= now:
         return "due"
     return "waiting" if (run.waits or {}).get("call") else "sleeping"
+
+
+def waits_for(run: Run) -> str:
+    """What a run on its way waits for, as its kind and name; empty where it waits for nothing."""
+    waits = run.waits or {}
+    return f"{waits.get('kind', '')} {waits.get('name', '')}".strip()
 
 
 def _page(rows: QuerySet[Found], limit: int, column: str) -> tuple[tuple[Found, ...], str | None]:

@@ -13,12 +13,12 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.utils.html import format_html
 
 from toa.admin.entities.forms import CallForm
-from toa.admin.entities.offering import caller_of
 from toa.core.error import Error
 from toa.core.identity import plain, uuid7
 from toa.exceptions import CallError, OperationFault, OutcomeUnknown, PreconditionFailed, Transient
 from toa.runtime.bindings import Component, Operation
 from toa.runtime.calls import call
+from toa.runtime.permissions import caller_of
 from toa.runtime.table import State
 
 if TYPE_CHECKING:

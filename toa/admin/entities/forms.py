@@ -20,7 +20,7 @@ INPUT = "input"
 
 
 class CallForm(forms.Form):
-    """What a person fills in to call an operation; make it with `call_form`."""
+    """What a person fills in to call an operation."""
 
     operation: Operation
     state: State | None

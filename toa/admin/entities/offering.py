@@ -49,11 +49,6 @@ def ends(spec: OperationSpec) -> bool:
     return spec.inherited and spec.name == "terminate"
 
 
-def caller_of(person: Person) -> str:
-    """Whose once keys these are, and who is named in the history: as the API names them."""
-    return f"user:{person.pk}"
-
-
 def _permitted(component: Component, person: Person) -> Iterator[Operation]:
     return (one for one in component.operations.values() if may_call(one, person))
 

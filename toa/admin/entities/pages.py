@@ -66,8 +66,12 @@ class EntityAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         names = f"{self.opts.app_label}_{self.opts.model_name}"
         return [
-            path("call/<str:operation>/", self._wrapped(self.create_view), name=f"{names}_create"),
-            path("<path:object_id>/call/<str:operation>/", self._wrapped(self.call_view), name=f"{names}_call"),
+            path("call/<str:operation>/", self.admin_site.admin_view(self.create_view), name=f"{names}_create"),
+            path(
+                "<path:object_id>/call/<str:operation>/",
+                self.admin_site.admin_view(self.call_view),
+                name=f"{names}_call",
+            ),
             *super().get_urls(),
         ]
 
@@ -114,6 +118,8 @@ class EntityAdmin(ReadOnlyAdmin):
             }
         return super().render_change_form(request, context, *args, **kwargs)
 
+    # Outside of ATOMIC_REQUESTS: an operation opens its own transaction and may try it again.
+    @transaction.non_atomic_requests
     def call_view(self, request: HttpRequest, object_id: str, operation: str) -> HttpResponse:
         """The form of an operation on one object, and the call."""
         found = self._permitted(request, operation, offering.changes_one)
@@ -124,6 +130,7 @@ class EntityAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         return self._exchange(request, calling.Asking(component=self.component, operation=found, row=row))
 
+    @transaction.non_atomic_requests
     def create_view(self, request: HttpRequest, operation: str) -> HttpResponse:
         """The form of an operation that makes an object, and the call."""
         found = self._permitted(request, operation, offering.makes_one)
@@ -181,11 +188,3 @@ class EntityAdmin(ReadOnlyAdmin):
     def _address(self, page: str, *words: Any) -> str:
         name = f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}"
         return reverse(name, args=words, current_app=self.admin_site.name)
-
-    def _wrapped(self, view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-        """Outside of ATOMIC_REQUESTS: an operation opens its own transaction and may try it again."""
-
-        def wrapped(request: HttpRequest, **words: Any) -> HttpResponse:
-            return self.admin_site.admin_view(view)(request, **words)
-
-        return transaction.non_atomic_requests(wrapped)

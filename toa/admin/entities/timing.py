@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import timezone
 
+from toa.admin import cells
 from toa.admin.entities.calling import identity_of
 from toa.admin.relative import relative
 from toa.cadence.explaining.gathering import explain
@@ -24,12 +26,13 @@ from toa.core.identity import plain
 from toa.core.specs import PropertyType
 from toa.models import Delay, Delivery, History
 from toa.runtime.bindings import Component
+from toa.runtime.permissions import caller_of
 
 LONGEST_VALUE = 120
 """Characters of a changed value that are shown."""
 _PAGES: Mapping[str, type[Model]] = {"delay": Delay, "delivery": Delivery, "history": History}
 Links = Callable[[str, str], str | None]
-_CALLER = re.compile(r"user:(\w+)")
+_CALLER = re.compile(r"user:(.+)")
 
 
 def panel(component: Component, row: Any, site: admin.AdminSite, request: HttpRequest) -> dict[str, Any]:
@@ -63,7 +66,7 @@ def _behind(component: Component, one: Behind, now: int, people: Mapping[str, st
         "moment": _moment(one.at, now, "ago"),
         "endpoint": one.endpoint,
         "version": one.version,
-        "by": _CALLER.sub(lambda found: people.get(found[1], found[0]), one.by),
+        "by": people.get(one.by, one.by),
         "outcome": one.outcome,
         "reached": one.reached,
         "outside": one.outside,
@@ -74,7 +77,7 @@ def _behind(component: Component, one: Behind, now: int, people: Mapping[str, st
 
 def _moment(moment: int, now: int, past: str) -> dict[str, Any]:
     """A moment for people, for machines, and for the script that counts down."""
-    local = _local(moment)
+    local = cells.local(to_datetime(moment))
     return {
         "ms": moment,
         "iso": local.isoformat(timespec="milliseconds"),
@@ -87,25 +90,21 @@ def _moment(moment: int, now: int, past: str) -> dict[str, Any]:
 def _value(component: Component, name: str, value: Any) -> str:
     known = component.table.entity.selectable().get(name)
     if known is not None and known.type is PropertyType.MOMENT and isinstance(value, int):
-        return str(_local(value).replace(tzinfo=None).isoformat(" ", timespec="seconds"))
+        return str(cells.local(to_datetime(value)).replace(tzinfo=None).isoformat(" ", timespec="seconds"))
     text = value if isinstance(value, str) else json.dumps(value, default=plain, ensure_ascii=False)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
-def _local(moment: int) -> Any:
-    value = to_datetime(moment)
-    try:
-        return timezone.localtime(value)
-    except OverflowError:
-        return value  # the last hours of the year 9999 exist in some zones only
-
-
 def _people(texts: Iterable[str]) -> dict[str, str]:
-    """The names of the users that called, by their keys as text."""
-    keys = {found[1] for text in texts for found in _CALLER.finditer(text)}
+    """The names of the users that called, by what they are known by as callers."""
     users = get_user_model()
-    named = users._default_manager.filter(pk__in=sorted(keys)) if keys else ()
-    return {str(user.pk): user.get_username() for user in named}
+    keys = set()
+    for text in texts:
+        if found := _CALLER.fullmatch(text):
+            with suppress(ValidationError):  # code may name a caller as it likes
+                keys.add(users._meta.pk.to_python(found[1]))
+    named = users._default_manager.filter(pk__in=keys) if keys else ()
+    return {caller_of(user): user.get_username() for user in named}
 
 
 def _links(site: admin.AdminSite, request: HttpRequest) -> Links:

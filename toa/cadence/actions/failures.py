@@ -34,6 +34,7 @@ DISCARD = "toa.discard_failure"
 """The permission to discard."""
 
 AGAIN = "tried again"
+LET_GO = "discarded"
 REMOVED = "the operation was removed"
 
 
@@ -89,13 +90,13 @@ def discard(identity: UUID, by: str) -> str:
     now = clock.clock().now()
     with transaction.atomic(using=settings.alias()):
         failure = _taken(identity)
-        _let_go(failure, by, "discarded", now)
+        _let_go(failure, by, LET_GO, now)
         if _timed(failure):
             _abandon(failure, now)
         moment = to_datetime(now)
         waking.after_commit(moment, moment)
-    _log("discard", failure, by, "discarded")
-    return "discarded"
+    _log("discard", failure, by, LET_GO)
+    return LET_GO
 
 
 def parked_behind(failure: Failure) -> int:

@@ -70,7 +70,7 @@ def _problems(status: Status) -> Iterator[Problem]:
             waiting = f"{_calls(source.calls.waiting)} due, " if source.calls is not None else ""
             yield Problem(
                 level=Level.DEGRADED,
-                what=f"{_PLURAL.get(source.name, source.name)} are late: {waiting}the oldest waits for"
+                what=f"{PLURALS.get(source.name, source.name)} are late: {waiting}the oldest waits for"
                 f" {roughly(status.now - source.late)}",
                 advice="see that workers are not all busy or hanging, or start more of them"
                 if status.processes
@@ -135,7 +135,7 @@ def _crew_problems(status: Status) -> Iterator[Problem]:
             )
 
 
-_PLURAL = {
+PLURALS = {
     "deadline": "deadlines",
     "delay": "delays",
     "delivery": "deliveries",
@@ -144,6 +144,7 @@ _PLURAL = {
     "schedule": "schedules",
     "step": "effects of runs",
 }
+"""Sources, as sentences have them."""
 
 
 def _crew(status: Status) -> str:

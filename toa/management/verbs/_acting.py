@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
-from getpass import getuser
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -13,6 +12,7 @@ from toa.cadence.actions import operating
 from toa.cadence.reports.standing import find
 from toa.exceptions import NotFound
 from toa.management.console import Console
+from toa.management.reading import by_option, operator
 from toa.management.verbs import DONE, NO, json_option
 from toa.models import Pulse, Schedule
 
@@ -27,14 +27,14 @@ _DID = {operating.PAUSED, operating.RESUMED, operating.FIRED}
 def arguments(parser: ArgumentParser) -> None:
     """The arguments of an act."""
     parser.add_argument("name", metavar="ENDPOINT[#NAME]", help="as in store.orders.expire")
-    parser.add_argument("--by", default="", help="who asks for it, for the record (default: the user of this shell)")
+    by_option(parser)
     json_option(parser)
 
 
 def act(kind: type[Pulse] | type[Schedule], options: Mapping[str, Any], console: Console) -> int:
     """Do it and say what was done: 0 where it was, 1 where it is so already or cannot be."""
     row = named(kind, options["name"])
-    answer = ACTS[options["action"]](row, options["by"] or getuser())
+    answer = ACTS[options["action"]](row, operator(options))
     if console.as_json:
         console.document({"id": row.id, "answer": answer})
     else:

@@ -50,8 +50,7 @@ def run(options: Mapping[str, Any], console: Console) -> int:
         return DONE
     headings = ("AT", "COMPONENT", "ID", "DEADLINE", "STATE")
     console.table(headings, [_row(one, now) for one in page.deadlines])
-    if page.after:
-        console.say(f"more: --after {page.after}")
+    console.more(page.after)
     return DONE
 
 

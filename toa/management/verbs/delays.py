@@ -105,6 +105,5 @@ def _list(options: Mapping[str, Any], console: Console) -> int:
             for call in page.calls
         ],
     )
-    if page.after:
-        console.say(f"more: --after {page.after}")
+    console.more(page.after)
     return DONE

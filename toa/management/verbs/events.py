@@ -5,9 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from dataclasses import asdict
-from getpass import getuser
 from typing import Any
-from uuid import UUID
 
 from django.core.management.base import CommandError
 
@@ -16,6 +14,7 @@ from toa.cadence.explaining.telling import when
 from toa.cadence.reports.deliveries import STATES, live, settled, show
 from toa.exceptions import CallError, UnknownEndpoint
 from toa.management.console import Console
+from toa.management.reading import by_option, identity, operator
 from toa.management.verbs import DONE, json_option
 from toa.runtime import clock
 
@@ -35,9 +34,9 @@ def arguments(parser: ArgumentParser) -> None:
     showing = actions.add_parser("show", help="all about one")
     again = actions.add_parser("replay", help="send a settled one to its receiver once more, as a new call")
     for one in (showing, again):
-        one.add_argument("id", type=UUID, metavar="ID")
+        one.add_argument("id", type=identity, metavar="ID")
         json_option(one)
-    again.add_argument("--by", default="", help="who asks for it (default: the user of this shell)")
+    by_option(again)
 
 
 def run(options: Mapping[str, Any], console: Console) -> int:
@@ -69,8 +68,7 @@ def _list(options: Mapping[str, Any], console: Console) -> None:
         console.document({"now": now, "events": [asdict(one) for one in rows], "after": after})
         return
     console.table(headings, cells)
-    if after:
-        console.say(f"more: --after {after}")
+    console.more(after)
 
 
 def _show(options: Mapping[str, Any], console: Console) -> None:
@@ -95,7 +93,7 @@ def _show(options: Mapping[str, Any], console: Console) -> None:
 
 
 def _replay(options: Mapping[str, Any], console: Console) -> None:
-    new = replay(options["id"], by=options["by"] or getuser())
+    new = replay(options["id"], by=operator(options))
     if console.as_json:
         console.document({"replays": options["id"], "call": new})
     else:

@@ -98,8 +98,7 @@ def _list(options: Mapping[str, Any], console: Console) -> int:
             for one in page.failures
         ],
     )
-    if page.after:
-        console.say(f"more: --after {page.after}")
+    console.more(page.after)
     return DONE
 
 

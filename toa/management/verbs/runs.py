@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.management.base import CommandError
+from django.utils.text import Truncator
 
 from toa.cadence.explaining.telling import when
 from toa.exceptions import ToaError
@@ -19,7 +20,6 @@ from toa.management.deciding import decide
 from toa.management.reading import by_option, identity, operator, positive
 from toa.management.runs_shown import ended_row, live_row, sentences
 from toa.management.verbs import DONE, NO, USAGE, json_option
-from toa.models import Outcome
 from toa.runtime import clock
 from toa.runtime.starting import start
 from toa.workflow import actions, checking, reports
@@ -28,7 +28,6 @@ from toa.workflow.reporting import of_run, of_shown
 HELP = "Start, list or show runs of workflows; cancel or retry them; check them against this code."
 
 _CANCELLED = (actions.CANCELLED, actions.CANCELLING)
-_OUTCOMES = (Outcome.MADE, Outcome.REFUSED, Outcome.FAILED, Outcome.CANCELLED)
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -42,7 +41,9 @@ def arguments(parser: ArgumentParser) -> None:
     listing.add_argument("--endpoint", help="of this workflow only")
     listing.add_argument("--state", choices=list(reports.STATES), help="in this state only")
     listing.add_argument("--ended", action="store_true", help="those that ended, the latest first")
-    listing.add_argument("--outcome", choices=[one.value for one in _OUTCOMES], help="with --ended: with this outcome")
+    listing.add_argument(
+        "--outcome", choices=[one.value for one in reports.OUTCOMES], help="with --ended: with this outcome"
+    )
     listing.add_argument("--limit", type=positive, default=reports.PAGE, help=f"at most so many ({reports.PAGE})")
     listing.add_argument("--after", metavar="MARK", help="go on after a page, from the mark at its end")
     json_option(listing)
@@ -108,7 +109,8 @@ def _list(options: Mapping[str, Any], console: Console) -> int:
         return DONE
     headings = ("ID", "WORKFLOW", "STATE", "WAITS FOR", "NEXT", "STEPS", "STARTED")
     console.table(headings, [live_row(one, page.now) for one in page.runs])
-    return _more(page.after, console)
+    console.more(page.after)
+    return DONE
 
 
 def _ended(options: Mapping[str, Any], console: Console) -> int:
@@ -126,7 +128,8 @@ def _ended(options: Mapping[str, Any], console: Console) -> int:
         return DONE
     headings = ("ID", "WORKFLOW", "OUTCOME", "ENDED", "STEPS", "ERROR")
     console.table(headings, [ended_row(one, now) for one in page.runs])
-    return _more(page.after, console)
+    console.more(page.after)
+    return DONE
 
 
 def _show(wanted: UUID, console: Console) -> int:
@@ -177,12 +180,5 @@ def _limit(options: Mapping[str, Any]) -> int:
     return min(int(options["limit"]), reports.MOST)
 
 
-def _more(after: str | None, console: Console) -> int:
-    if after:
-        console.say(f"more: --after {after}")
-    return DONE
-
-
 def _short(value: Any) -> str:
-    text = "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    return "" if value is None else Truncator(json.dumps(value, ensure_ascii=False, default=str)).chars(60)

@@ -6,7 +6,6 @@ import time
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Mapping
-from getpass import getuser
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -14,6 +13,7 @@ from django.core.management.base import CommandError
 from toa.cadence.actions.sweeping_by_hand import find_sweep, rounds, would_call
 from toa.exceptions import CallError
 from toa.management.console import Console
+from toa.management.reading import by_option, operator
 from toa.management.verbs import DONE, NO, json_option
 from toa.runtime.swept import watching
 
@@ -27,7 +27,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--until-dry", action="store_true", help="go on, round after round, while one did something")
     parser.add_argument("--limit", type=int, help="how many objects in a round, of a declared sweep (1 to 1000)")
     parser.add_argument("--dry-run", action="store_true", help="list whom a declared sweep would call, and call nobody")
-    parser.add_argument("--by", default="", help="who asks for it, for the record (default: the user of this shell)")
+    by_option(parser)
     json_option(parser)
 
 
@@ -54,7 +54,7 @@ def _list(found: list[Any], console: Console) -> int:
 def _sweep(one: Any, options: Mapping[str, Any], console: Console) -> int:
     total: Counter[str] = Counter()
     number, reply = 0, None
-    by = options["by"] or getuser()
+    by = operator(options)
     with watching(Progress(console)):
         for reply in rounds(one, by, limit=options["limit"], until_dry=options["until_dry"]):
             number += 1
