@@ -34,6 +34,12 @@ class Plan:
         """The tables of that name that are read from beginning to end."""
         return [node["Node Type"] for node in self.nodes() if node["Node Type"] == "Seq Scan" and named(node, table)]
 
+    def touched(self, table: str) -> int:
+        """Pages that were looked at for one table, whatever others cost."""
+        return sum(
+            int(node["Shared Hit Blocks"] + node["Shared Read Blocks"]) for node in self.nodes() if named(node, table)
+        )
+
     def indexes(self) -> set[str]:
         """The indexes in use."""
         return {node["Index Name"] for node in self.nodes() if "Index Name" in node}
