@@ -22,9 +22,9 @@ from toa import DeadlineExceeded, retry, time
 from toa.cadence.actions import failures
 from toa.cadence.passes import Collected, perform, run_pass
 from toa.models import EndedRun, Failure, History, Run, RunCall, RunStep
-from toa.runtime import settings
+from toa.runtime import settings as toa_settings
 from toa.testing.crashes import Crash, crash, everywhere
-from toa.workflow import actions
+from toa.workflow import actions, guarding
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,8 +35,10 @@ Prepared = tuple[Callable[[], object], Callable[[], object]]
 """An action, and the look afterwards: an assertion over the state that it left."""
 
 
-@pytest.fixture
-def world(toa_clock):
+@pytest.fixture(params=["in_sets", "alone"])
+def world(toa_clock, request, settings, monkeypatch):
+    settings.TOA = {**settings.TOA, "SETWISE": request.param == "in_sets"}
+    monkeypatch.setattr(guarding, "LEAST", 1)
     voyages = Voyages(toa_clock)
     voyages.hailed.clear()
     voyages.failures.clear()
@@ -338,7 +340,7 @@ def test_a_run_killed_at_random_ends_as_one_that_never_was(world, steps, kills):
                         world.clock.set(world.clock.now + 10)
             except Crash:
                 died += 1
-                connections[settings.alias()].close()
+                connections[toa_settings.alias()].close()
                 world.clock.set(world.clock.now + 2_500)
         while Run.objects.exists():
             work()

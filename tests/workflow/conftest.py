@@ -11,6 +11,7 @@ from tests.components.voyages.models import Voyage
 from tests.components.voyages.operations import hail, sail
 from toa.core.duration import parse_duration
 from toa.models import EndedRun, Run
+from toa.workflow import guarding
 
 SAIL = "components.voyages.sail"
 HAIL = "components.voyages.hail"
@@ -61,8 +62,11 @@ class Voyages:
         return Run.objects.get(id=UUID(identity))
 
 
-@pytest.fixture
-def voyages(toa_clock):
+@pytest.fixture(params=["in_sets", "alone"])
+def voyages(toa_clock, request, settings, monkeypatch):
+    """Everything that holds of a run holds however it is gone on with."""
+    settings.TOA = {**settings.TOA, "SETWISE": request.param == "in_sets"}
+    monkeypatch.setattr(guarding, "LEAST", 1)
     hail.CALLS.clear()
     hail.FAILURES.clear()
     sail.SCRIPTS.clear()

@@ -15,7 +15,7 @@ from toa import time
 from toa.cadence.calls import suspects
 from toa.cadence.passes import Collected, run_pass
 from toa.models import Failure, History, Run
-from toa.workflow import due
+from toa.workflow import guarding
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,7 +71,7 @@ def test_a_run_that_hangs_or_kills_its_process_is_a_failure_after_three_strikes(
     assert Failure.objects.get().error == "StepFailed: the process died running it"
     Failure.objects.all().delete()
 
-    monkeypatch.setattr(due, "FUNCTION_MS", 30)
+    monkeypatch.setattr(guarding, "FUNCTION_MS", 30)
 
     async def hanging(input, context):
         while True:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from typing import Any
 
 from toa.cadence.calls.outcomes import sentence, trace
 from toa.core.clock import to_datetime
@@ -33,22 +34,28 @@ def end(row: Row, journal: Journal, how: Ended | Broken) -> None:
         close(row, journal, Outcome.CANCELLED, None, f"by {row.cancel_by}" if row.cancel_by else "", now)
         return
     try:
-        reply = checked_reply(bindings.operation(row.endpoint), how.reply)
-        outcome, value = answered(reply, "the result")
+        outcome, value, code = concluded(row, how)
     except Exception as error:  # an undeclared Error, a result that does not fit or is no JSON
         _fail_here(row, journal, error, None)
         return
-    if outcome is Answer.ERROR:
+    close(row, journal, outcome, value, code, now)
+
+
+def concluded(row: Row, how: Ended) -> tuple[Outcome, Any, str]:
+    """How a run ended by itself, with its result as JSON, and the code of an Error. Raises what is wrong with its
+    reply."""
+    reply = checked_reply(bindings.operation(row.endpoint), how.reply)
+    answer, value = answered(reply, "the result")
+    if answer is Answer.ERROR:
         assert isinstance(reply, Error)
-        close(row, journal, Outcome.REFUSED, value, reply.code, now)
-    else:
-        close(row, journal, Outcome.MADE, value, "", now)
+        return Outcome.REFUSED, value, reply.code
+    return Outcome.MADE, value, ""
 
 
 def close(row: Row, journal: Journal, outcome: Outcome, result: object, error: str, now: int) -> None:
     """Take a locked run away for good, and keep what became of it."""
     writing.remove(row, journal.items(), outcome, result, error, now)
-    write_history([_line(row, outcome, error, now)])
+    write_history([settled(row, outcome, error, now)])
 
 
 def _fail_here(row: Row, journal: Journal, error: BaseException, step: int | None) -> None:
@@ -74,13 +81,14 @@ def fail(row: Row, error: BaseException, step: int | None = None) -> None:
         row={"step": step, "chain": list(row.chain), "cause": row.cause},
     )
     writing.park(row, now)
-    write_history([_line(row, Outcome.FAILED, sentence(error), now)])
+    write_history([settled(row, Outcome.FAILED, sentence(error), now)])
     logger.error(
         "%s failed: %s", row.endpoint, sentence(error), extra={"action": "failure", "call": row.id.hex, "entity": ""}
     )
 
 
-def _line(row: Row, outcome: Outcome, code: str, now: int) -> Settled:
+def settled(row: Row, outcome: Outcome, code: str, now: int) -> Settled:
+    """The line of the history about the end of a run."""
     return Settled(
         call=row.id,
         source=SOURCE,

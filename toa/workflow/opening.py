@@ -6,17 +6,19 @@ from toa.core.record import as_record
 from toa.runtime import bindings, clock
 from toa.workflow import rows
 from toa.workflow.context import WorkflowContext
+from toa.workflow.entries import Journal
 from toa.workflow.machine import Machine, Memory
 from toa.workflow.rows import Row
 
 
-def opened(row: Row, woken: int) -> Machine:
-    """A run's function at its beginning, with its journal. Raises whatever its code raises when it is loaded."""
+def opened(row: Row, woken: int, journal: Journal | None = None) -> Machine:
+    """A run's function at its beginning, with its journal, which is read where it is not given.
+    Raises whatever its code raises when it is loaded."""
     operation = bindings.operation(row.endpoint)
     memory = Memory(
         key=row.id.hex,
         due=row.due,
-        journal=rows.journal_of(row),
+        journal=rows.journal_of(row) if journal is None else journal,
         waits=row.waits,
         watches=row.watches,
         cancel_at=row.cancel_at,

@@ -15,6 +15,7 @@ from toa.cadence.calls.settling import line
 from toa.core.allowance import drawing
 from toa.core.calling import Call, refuses_chain
 from toa.core.clock import to_datetime
+from toa.core.query import Query
 from toa.core.specs import OperationType
 from toa.exceptions import NotAllowedHere, StepFailed
 from toa.models import Outcome
@@ -66,6 +67,12 @@ class Prepared:
         self.request: Request = prepare(self.operation, perform.calling.input, perform.calling.query)
 
     @property
+    def query(self) -> Query:
+        """Of a call that has one."""
+        assert self.request.query is not None
+        return self.request.query
+
+    @property
     def is_effect(self) -> bool:
         return self.operation.spec.type is OperationType.EFFECT
 
@@ -95,11 +102,22 @@ class Prepared:
 
     def store(self, now: int) -> str:
         """Store the call of an effect, to be made under a lease; returns its id."""
-        identity = UUID(hex=self.perform.key[:32])
+        insert_rows(CALLS.table, [self.row_of(now)])
+        moment = to_datetime(now)
+        waking.after_commit(moment, moment)
+        return self.identity.hex
+
+    @property
+    def identity(self) -> UUID:
+        """The id of the call of an effect."""
+        return UUID(hex=self.perform.key[:32])
+
+    def row_of(self, now: int) -> dict[str, Any]:
+        """The call of an effect as a row of its table."""
         given = self.perform.calling
         query = None if given.query is None else dict(given.query)
         row = fresh(
-            identity,
+            self.identity,
             self.operation.endpoint,
             {"input": given.input, "query": query},
             due=now,
@@ -107,10 +125,7 @@ class Prepared:
             cause={"run": self.row.id.hex, "endpoint": self.row.endpoint},
             chain=self.row.hops(),
         )
-        insert_rows(CALLS.table, [row | {"run": self.row.id, "position": self.perform.position}])
-        moment = to_datetime(now)
-        waking.after_commit(moment, moment)
-        return identity.hex
+        return row | {"run": self.row.id, "position": self.perform.position}
 
 
 class Told:

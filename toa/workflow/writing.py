@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from toa.exceptions import Busy
 from toa.models import Outcome
 from toa.runtime import settings
 from toa.runtime.sending import run
-from toa.runtime.sql import array, insert_rows
+from toa.runtime.sql import array, document, insert_rows, moment_text
 from toa.runtime.table import jsonb
 from toa.workflow.entries import Entry, Journal
 from toa.workflow.rows import Row
@@ -26,6 +26,16 @@ RECORD_BYTES = 1_048_576
 _UPDATE = """
 UPDATE toa_run SET seq = seq + 1, steps = %s, waits = %s, watches = %s, wake_at = %s, attempt = %s, strikes = 0
  WHERE id = %s
+"""
+_UPDATE_MANY = """
+UPDATE toa_run r SET seq = r.seq + 1, steps = n.steps, waits = n.waits, watches = n.watches, wake_at = n.wake_at,
+       attempt = 0, strikes = 0
+  FROM jsonb_to_recordset(%s::jsonb) AS n(id uuid, steps integer, waits jsonb, watches jsonb, wake_at timestamptz)
+ WHERE r.id = n.id
+"""
+_FORGET_MANY = """
+DELETE FROM toa_runstep s USING jsonb_to_recordset(%s::jsonb) AS n(run uuid, position integer)
+ WHERE s.run = n.run AND s.position = n.position
 """
 _PARK = """
 UPDATE toa_run SET seq = seq + 1, wake_at = NULL, failed_at = %s, attempt = 0, strikes = 0, steps = %s, waits = %s,
@@ -46,6 +56,49 @@ def write(
     moment = None if wake is None else to_datetime(wake)
     run(_UPDATE, [len(journal), json(waits), dumps(watches), moment, attempt, row.id])
     return replace(row, seq=row.seq + 1, steps=len(journal), waits=waits, watches=watches, wake=wake, attempt=attempt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What is to be written of a locked run that waits, or could go on, at its first attempt. `wake` is epoch ms."""
+
+    row: Row
+    journal: Journal
+    watches: dict[str, list[int]]
+    waits: dict[str, Any] | None
+    wake: int | None
+
+    def after(self) -> Row:
+        """The run as it is then."""
+        row, steps = self.row, len(self.journal)
+        return replace(
+            row, seq=row.seq + 1, steps=steps, waits=self.waits, watches=self.watches, wake=self.wake, attempt=0
+        )
+
+
+def write_many(all_of_them: Sequence[Written]) -> None:
+    """Write what is new of several locked runs, and what they wait for."""
+    gone, steps, waiting = [], [], []
+    for one in all_of_them:
+        identity = one.row.id
+        written = one.journal.written()
+        positions = one.journal.removed() + [position for position, _, stored in written if stored]
+        gone += [{"run": identity, "position": position} for position in positions]
+        steps += [step_row(identity, position, entry) for position, entry, _ in written]
+        waiting.append(
+            {
+                "id": identity,
+                "steps": len(one.journal),
+                "waits": one.waits,
+                "watches": one.watches,
+                "wake_at": None if one.wake is None else moment_text(one.wake),
+            }
+        )
+    if gone:
+        run(_FORGET_MANY, [document(gone)])
+    insert_rows("toa_runstep", steps)
+    if waiting:
+        run(_UPDATE_MANY, [document(waiting)])
 
 
 def write_journal(identity: UUID, journal: Journal) -> None:
@@ -87,7 +140,14 @@ def withdraw(run: UUID) -> None:
 
 def remove(row: Row, journal: Sequence[tuple[int, Entry]], outcome: Outcome, result: Any, error: str, now: int) -> None:
     """Take a locked run away and keep the record of it."""
-    record = {
+    remove_many([(row, record_of(row, journal, outcome, result, error, now))])
+
+
+def record_of(
+    row: Row, journal: Sequence[tuple[int, Entry]], outcome: Outcome, result: Any, error: str, now: int
+) -> dict[str, Any]:
+    """The record of an ended run as a row of its table."""
+    return {
         "id": row.id,
         "endpoint": row.endpoint,
         "request": jsonb(row.request),
@@ -101,10 +161,17 @@ def remove(row: Row, journal: Sequence[tuple[int, Entry]], outcome: Outcome, res
         "created_at": to_datetime(row.created),
         "ended_at": to_datetime(now),
     }
-    insert_rows("toa_endedrun", [record])
-    if row.steps:
-        run("DELETE FROM toa_runstep WHERE run = %s", [row.id])
-    run("DELETE FROM toa_run WHERE id = %s", [row.id])
+
+
+def remove_many(ended: Sequence[tuple[Row, dict[str, Any]]]) -> None:
+    """Take locked runs away, and keep their records."""
+    if not ended:
+        return
+    insert_rows("toa_endedrun", [record for _, record in ended])
+    stepped = [row.id for row, _ in ended if row.steps]
+    if stepped:
+        run("DELETE FROM toa_runstep WHERE run = ANY(%s::uuid[])", [array(stepped)])
+    run("DELETE FROM toa_run WHERE id = ANY(%s::uuid[])", [array(row.id for row, _ in ended)])
 
 
 def _kept(journal: Sequence[tuple[int, Entry]]) -> list[dict[str, Any]]:

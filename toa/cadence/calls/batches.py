@@ -35,7 +35,7 @@ from toa.runtime.bindings import Component, Operation
 from toa.runtime.deciding import conclude, entry_of
 from toa.runtime.journal import Settled, write_history
 from toa.runtime.requests import Request, prepare, split
-from toa.runtime.table import Lock, State
+from toa.runtime.table import State
 
 logger = logging.getLogger("toa.cadence")
 
@@ -122,7 +122,7 @@ def fire_set(
     running: list[Live] = []
     try:
         with transaction.atomic(using=settings.alias()), noted(docket):
-            work = _locked(kind, component, sorted({_id(request) for _, _, request in requests}, key=str))
+            work = _Set(kind, Decided.on(component, {_id(request) for _, _, request in requests}))
             claimed = kind.claim_many([live for live, _, request in requests if _id(request) in work.decided.states])
             mine = [one for one in requests if one[0].id in claimed]
             if docket is not None:
@@ -155,17 +155,6 @@ def _prepared(component: Component, lives: Sequence[Live]) -> tuple[list[tuple[L
         except ToaError:
             alone.append(live)
     return requests, alone
-
-
-def _locked(kind: Kind, component: Component, wanted: Sequence[Any]) -> _Set:
-    """Lock the objects of these ids; those that somebody else holds are not among the states."""
-    table = component.table
-    now = clock.clock().now()
-    states: dict[Any, State | None] = dict(table.fetch(wanted, Lock.SKIP)) if wanted else {}
-    missing = [identity for identity in wanted if identity not in states]
-    held = table.existing(missing) if missing else set()
-    states |= {identity: None for identity in missing if identity not in held}
-    return _Set(kind, Decided(component, now, states))
 
 
 def _decide_all(

@@ -14,12 +14,12 @@ from typing import Any
 from toa.cadence.calls.collisions import Collisions
 from toa.core.calling import Armed, Call
 from toa.core.deadlines import Reached
-from toa.runtime import arming
+from toa.runtime import arming, clock
 from toa.runtime.bindings import Component
 from toa.runtime.deciding import Decision
 from toa.runtime.events import Change, deliver
 from toa.runtime.revising import revise
-from toa.runtime.table import State
+from toa.runtime.table import Lock, State
 from toa.runtime.writing import Entry, check_references, clockwork, difference_of
 
 
@@ -53,6 +53,16 @@ class Decided:
 
     def __post_init__(self) -> None:
         self._collisions = Collisions(self.component)
+
+    @classmethod
+    def on(cls, component: Component, identities: Collection[Any]) -> Decided:
+        """Lock the objects of these ids, in id order; those that somebody else holds are not among the states."""
+        table, wanted = component.table, sorted(identities, key=str)
+        states: dict[Any, State | None] = dict(table.fetch(wanted, Lock.SKIP)) if wanted else {}
+        missing = [identity for identity in wanted if identity not in states]
+        held = table.existing(missing) if missing else set()
+        states |= {identity: None for identity in missing if identity not in held}
+        return cls(component, clock.clock().now(), states)
 
     def accept(self, call: Call, entry: Entry, decision: Decision, reached: Reached | None = None) -> None:
         """Take what a call decided about its object. Raises OperationFault where the row would not fit its entity,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from toa.cadence.calls.finding import full
-from toa.cadence.calls.guarding import fire_all
+from toa.cadence.calls.guarding import Fired, fire_all
 from toa.cadence.calls.leasing import hint_due, run_next
 from toa.cadence.calls.live import Kind, Live
 from toa.cadence.calls.pairs import in_turn
-from toa.cadence.calls.suspects import docket
+from toa.cadence.calls.suspects import Docket, docket
 from toa.cadence.source import BACKSTOP_MS, Dispatch, Step
 from toa.cadence.watermark import Watermark
 from toa.core.clock import to_moment
@@ -71,7 +72,7 @@ class StoredCalls:
                 if last:
                     dispatch.more()
             mine = in_turn(found, now, _known()) if self.kind.parks else found
-            fired = fire_all(self.kind, mine, own, [live.id for live in abandoned])
+            fired = self._fire_all(mine, own, [live.id for live in abandoned])
             step += Step(
                 settled=len(fired.settled),
                 full=bool(fired.settled and last) or fired.left > 0,
@@ -88,6 +89,9 @@ class StoredCalls:
         if fired.left and not last:
             dispatch.more()
         return step
+
+    def _fire_all(self, found: Sequence[Live], docket: Docket | None, abandoned: Sequence[UUID]) -> Fired:
+        return fire_all(self.kind, found, docket, abandoned)
 
     def _hint(self, endpoints: list[str], limit: int, dispatch: Dispatch) -> Step:
         now = clock.clock().now()
