@@ -39,10 +39,7 @@ Prepared = tuple[Callable[[], object], Callable[[], object]]
 def world(toa_clock, request, settings, monkeypatch):
     settings.TOA = {**settings.TOA, "SETWISE": request.param == "in_sets"}
     monkeypatch.setattr(guarding, "LEAST", 1)
-    voyages = Voyages(toa_clock)
-    voyages.hailed.clear()
-    voyages.failures.clear()
-    return voyages
+    return Voyages(toa_clock)
 
 
 def work() -> int:

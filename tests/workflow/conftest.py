@@ -23,6 +23,8 @@ class Voyages:
     """Writes workflows, starts them, and tells what became of them."""
 
     def __init__(self, clock: Any) -> None:
+        for one in (hail.CALLS, hail.FAILURES, sail.SCRIPTS):
+            one.clear()
         self.clock = clock
         self.hailed = hail.CALLS
         self.failures = hail.FAILURES
@@ -67,7 +69,4 @@ def voyages(toa_clock, request, settings, monkeypatch):
     """Everything that holds of a run holds however it is gone on with."""
     settings.TOA = {**settings.TOA, "SETWISE": request.param == "in_sets"}
     monkeypatch.setattr(guarding, "LEAST", 1)
-    hail.CALLS.clear()
-    hail.FAILURES.clear()
-    sail.SCRIPTS.clear()
     return Voyages(toa_clock)
