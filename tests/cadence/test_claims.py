@@ -100,6 +100,17 @@ def test_D18_every_look_and_claim_is_an_index_scan_of_few_pages(pending):
 
 
 @pytest.mark.django_db
+def test_D18_a_claim_of_many_goes_by_their_ids_where_little_is_pending(toa_clock):
+    """A join would be planned as a walk over all of it, whatever of it is due."""
+    stored(5_000, TOUCH, toa_clock.now + 1_000, 3_600_000)
+    stored(100, TOUCH, toa_clock.now - 10_000, 9_000)
+    analyzed("toa_delay")
+    found = DELAYS.kind.due([TOUCH], 100, None)
+    assert len(DELAYS.kind.claim_many(found)) == 100
+    assert not plan_of(lambda: DELAYS.kind.claim_many(found)).scanned("toa_delay")
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("pending", PENDING, indirect=True)
 def test_D18_a_look_at_all_sources_walks_over_nothing(pending):
     for plan in plans_of(horizon):

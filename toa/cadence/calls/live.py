@@ -46,16 +46,18 @@ class Kind(Finding):
     def claim_many(self, found: Sequence[Live]) -> set[UUID]:
         """Lock the rows of calls found before, in id order, in the open transaction; returns those that could be
         locked and are as they were found, without those that wait behind one that could not."""
+        # Row by row, by the primary key: a join is planned as a walk over the whole table where that is not large.
         sql = (
-            f"SELECT c.id, set_config('lock_timeout', '{LOCK_TIMEOUT}', true)"
+            f"SELECT d.id, set_config('lock_timeout', '{LOCK_TIMEOUT}', true)"
             f" FROM unnest(%s::uuid[], %s::timestamptz[], %s::smallint[]) AS n(id, wake, attempt)"
-            f" JOIN {self.table} c ON c.id = n.id AND {_CUT} = n.wake AND c.attempt = n.attempt"
-            f" WHERE c.token IS NULL ORDER BY c.id FOR UPDATE OF c SKIP LOCKED"
+            f" CROSS JOIN LATERAL (SELECT c.id FROM {self.table} c WHERE c.id = n.id AND {_CUT} = n.wake"
+            f" AND c.attempt = n.attempt AND c.token IS NULL FOR UPDATE SKIP LOCKED) d"
         )
+        ordered = sorted(found, key=lambda live: live.id)
         arrays: list[Any] = [
-            array(live.id for live in found),
-            array(moment_text(live.wake) for live in found),
-            array(live.attempt for live in found),
+            array(live.id for live in ordered),
+            array(moment_text(live.wake) for live in ordered),
+            array(live.attempt for live in ordered),
         ]
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(sql, arrays)
