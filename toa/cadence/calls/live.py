@@ -63,9 +63,10 @@ class Kind(Finding):
             cursor.execute(sql, arrays)
             claimed = {row[0] for row in cursor.fetchall()}
             if self.behind and claimed:
+                # OFFSET keeps it a probe for each, as above.
                 cursor.execute(
                     f"SELECT c.id FROM {self.table} c WHERE c.id = ANY(%s::uuid[]) AND EXISTS"
-                    f" (SELECT 1 FROM {self.table} b WHERE {self.behind} AND b.id <> ALL(%s::uuid[]))",
+                    f" (SELECT 1 FROM {self.table} b WHERE {self.behind} AND b.id <> ALL(%s::uuid[]) OFFSET 0)",
                     [array(claimed)] * 2,
                 )
                 claimed -= {row[0] for row in cursor.fetchall()}

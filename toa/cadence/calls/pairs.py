@@ -17,8 +17,10 @@ from toa.core.clock import to_datetime, to_moment
 from toa.runtime import settings
 from toa.runtime.sql import array
 
+# OFFSET keeps the first a look by the primary key for each, where a join would walk over the table.
 _HEADS = """
-SELECT c.id, h.id, h.wake_at, h.endpoint FROM unnest(%s::uuid[]) AS f(id) JOIN toa_delivery c ON c.id = f.id
+SELECT c.id, h.id, h.wake_at, h.endpoint FROM unnest(%s::uuid[]) AS f(id)
+ CROSS JOIN LATERAL (SELECT d.id, d.source, d.source_id, d.receiver FROM toa_delivery d WHERE d.id = f.id OFFSET 0) c
  CROSS JOIN LATERAL (SELECT b.id, b.wake_at, b.endpoint FROM toa_delivery b
    WHERE b.source = c.source AND b.source_id = c.source_id AND b.receiver = c.receiver
    ORDER BY b.version, b.position LIMIT 1) h
