@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 import urllib.parse
+from io import BytesIO
 
 import pytest
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpResponse
 from django.test import override_settings
+from django.urls import resolve
 
 from store.orders.models import Order
-from tests.rest.calling import ORDERS, order, placed
+from tests.rest.calling import ORDERS, Answer, order, placed
+from toa.rest.encoding import address_below
+from toa.rest.problems import Malformed
+from toa.rest.reading import StrictJSONParser, decode
 from toa.rest.settings import DEFAULTS
 
 STUMBLE = "/api/components/desks/stumble/"
@@ -92,6 +100,27 @@ def test_hostile_json_does_not_reach_an_owners_object(anna, body):
     assert not Order.objects.exists()
 
 
+def test_a_name_that_stands_twice_among_many_is_found_at_once():
+    names = [f'"n{number}":1' for number in range(60_000)]
+    began = time.process_time()
+
+    with pytest.raises(Malformed, match="'n59999' twice"):
+        decode(f"{{{','.join([*names, names[-1]])}}}".encode())
+
+    # Held against one another, the names take minutes.
+    assert time.process_time() - began < 10
+
+
+def test_a_body_without_its_length_is_refused_rather_than_passed_over(toa_clock):
+    headers = [(b"content-type", b"application/json"), (b"transfer-encoding", b"chunked")]
+    scope = {"type": "http", "method": "POST", "path": DOUBLE, "query_string": b"", "headers": headers}
+
+    answer = Answer(resolve(DOUBLE).func(ASGIRequest(scope, BytesIO(b'{"n": 1}'))))
+
+    assert (answer.problem()["status"], answer.json["kind"]) == (400, "malformed")
+    assert "Content-Length" in answer.json["detail"]
+
+
 def test_a_body_that_is_too_long_is_not_read_to_its_end(nobody):
     class Endless:
         taken = 0
@@ -99,9 +128,6 @@ def test_a_body_that_is_too_long_is_not_read_to_its_end(nobody):
         def read(self, size: int) -> bytes:
             self.taken += size
             return b" " * size
-
-    from toa.rest.problems import Malformed
-    from toa.rest.reading import StrictJSONParser
 
     stream = Endless()
     with pytest.raises(Malformed) as refused:
@@ -222,3 +248,12 @@ def test_a_wrong_password_is_401(nobody):
 
     assert refused.problem()["status"] == 401
     assert refused.headers["WWW-Authenticate"].startswith("Basic")
+
+
+@pytest.mark.parametrize("identity", ["plain", "a b", "Größe", "注文", "two\r\nlines", "a/b?c#d"])
+def test_the_address_of_a_new_object_can_stand_in_a_header(identity):
+    address = address_below("/api/orders/", identity)
+
+    assert HttpResponse(headers={"Location": address})["Location"] == address
+    assert urllib.parse.unquote(address) == f"/api/orders/{identity}/"
+    assert address.count("/") == 4

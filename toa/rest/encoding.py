@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 from django.http import HttpResponse
+from django.utils.encoding import escape_uri_path
 
 from toa.core.identity import plain
 
@@ -21,6 +23,11 @@ def encode(value: Any) -> bytes:
 def respond(value: Any, status: int = 200, headers: dict[str, str] | None = None, media: str = JSON) -> HttpResponse:
     """A response whose body is the value."""
     return HttpResponse(encode(value), status=status, headers=headers, content_type=media)
+
+
+def address_below(path: str, identity: str | int) -> str:
+    """The address of an object below that of its component, for a header: an id may be any text."""
+    return f"{escape_uri_path(path)}{quote(str(identity), safe='')}/"
 
 
 def nothing(status: int, headers: dict[str, str] | None = None) -> HttpResponse:

@@ -53,11 +53,11 @@ def decode(body: bytes) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
-        raise Malformed(f"the body names {twice[:64]!r} twice in one object")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise Malformed(f"the body names {name[:64]!r} twice in one object")
+        found[name] = value
     return found
 
 

@@ -18,7 +18,7 @@ from toa.exceptions import InvalidInput, InvalidQuery, NotFound, OperationFault
 from toa.manifests.schemas import compile_schema
 from toa.rest.audiences import Ownership, admits
 from toa.rest.documenting import RouteSchema
-from toa.rest.encoding import nothing, respond
+from toa.rest.encoding import address_below, nothing, respond
 from toa.rest.negotiation import RENDERERS, JsonOnly, etag_of, matches_none, required_version
 from toa.rest.paging import (
     ONE,
@@ -32,7 +32,7 @@ from toa.rest.paging import (
     sort_of,
     trimmed,
 )
-from toa.rest.problems import handle, refusal
+from toa.rest.problems import Malformed, handle, refusal
 from toa.rest.reading import StrictJSONParser
 from toa.rest.routes import Route, Subject
 from toa.rest.starting import start_for
@@ -75,7 +75,11 @@ class ApiView(APIView):
 
     def body(self, missing: Any = None) -> Any:
         """The JSON that was sent, or `missing` where there is no body."""
-        return missing if self.request.META.get("CONTENT_LENGTH") in (None, "", "0") else self.request.data
+        length = self.request.META.get("CONTENT_LENGTH")
+        # The framework takes a body of unknown length for none: a call without the input that was sent would be made.
+        if not length and self.request._request.read(1):
+            raise Malformed("the body does not say its length: send Content-Length")
+        return missing if length in (None, "", "0") else self.request.data
 
 
 class NothingHere(ApiView):
@@ -192,7 +196,7 @@ class OperationView(ApiView):
             headers["ETag"] = etag
         if route.creates and isinstance(reply, Mapping) and isinstance(reply.get("id"), str | int):
             if "observe" in route.component.exposition and route.operation.name == "create":
-                headers["Location"] = f"{self.request.path}{reply['id']}/"
+                headers["Location"] = address_below(self.request.path, reply["id"])
             return respond(reply, 201, headers)
         if reply is None:
             return nothing(204, headers)
