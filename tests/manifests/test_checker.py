@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import time
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
@@ -70,6 +71,18 @@ def test_all_problems_are_told_at_once_those_of_reading_and_those_of_the_schema(
         ("/reference", "has 12 characters, more than 8"),
         ("/totl", "'totl' is not known here; did you mean 'total'?"),
     ]
+
+
+def test_a_long_list_of_objects_is_reported_at_once() -> None:
+    schema = {"properties": {"lines": {"type": "array", "uniqueItems": True}, "note": {"type": "string"}}}
+    lines = [{"line": number} for number in range(20_000)]
+    began = time.process_time()
+
+    assert refused(schema, {"lines": lines, "note": 1}) == [("/note", "must be text, not 1")]
+    assert refused(schema, {"lines": [*lines, lines[-1]]}) == [("/lines", "holds an item twice")]
+
+    # Held against one another, the objects take minutes.
+    assert time.process_time() - began < 10
 
 
 def test_the_message_names_the_first_problem_and_how_many_more() -> None:

@@ -49,6 +49,7 @@ class Weight(float):
         ({"minItems": 2}, [1], "has 1 items, fewer than 2"),
         ({"maxItems": 0}, [1], "has 1 items, more than 0"),
         ({"uniqueItems": True}, [1, 1], "holds an item twice"),
+        ({"uniqueItems": True}, [{"a": [1, None]}, {"a": [1, False]}, {"a": [1.0, None]}], "holds an item twice"),
         ({"pattern": "^a"}, "b", "'b' does not match the pattern ^a"),
         ({"multipleOf": 0.1}, 0.25, "0.25 is not a multiple of 0.1"),
         ({"type": "string", "format": "date"}, "soon", "'soon' is no date, such as 2026-03-01"),
