@@ -37,8 +37,9 @@ def drive_all(found: Sequence[Live], docket: Docket | None, abandoned: Sequence[
     good = [live for live in found if not live.strikes and live.id not in among]
     driven: dict[UUID, Driven] = {}
     with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
-        for live in [*_in_sets(good, docket, allowance, driven), *_blameless_first(found, among)]:
-            if allowance.used_up:
+        alone = [*_in_sets(good, docket, allowance, driven), *_blameless_first(found, among)]
+        for number, live in enumerate(alone):
+            if number and allowance.used_up:  # one has its turn, however many go on in sets
                 break
             driven[live.id] = _guarded(live, docket, allowance, live.id in among)
     moved = frozenset(identity for identity, how in driven.items() if how is Driven.MOVED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -87,7 +88,7 @@ class Round:
         for one in ready:
             if self.allowance.used_up:
                 return
-            self._guarded(one, lambda one=one: self._follow(one, one.asks))  # type: ignore[misc]
+            self._guarded(one, partial(self._follow, one, one.asks))
         for component, asking in self._asking.values():
             self._transitions(component, asking)
 
@@ -201,7 +202,7 @@ class Round:
         for one, prepared in asking:
             if self.allowance.used_up:
                 return
-            self._guarded(one, lambda one=one, prepared=prepared: self._transition(one, prepared, decided))  # type: ignore[misc]
+            self._guarded(one, partial(self._transition, one, prepared, decided))
 
     def _transition(self, one: One, prepared: Prepared, decided: Decided) -> None:
         identity, operation = _id(prepared), prepared.operation
