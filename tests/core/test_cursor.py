@@ -46,6 +46,7 @@ def order_of(sort: str) -> tuple[SortKey, ...]:
             datetime(2026, 1, 1, 0, 0, 0, 123_456, tzinfo=UTC),
         ),
         ("seen", "2026-01-01T00:00:00.000001+00:00", datetime(2026, 1, 1, 0, 0, 0, 1, tzinfo=UTC)),
+        ("seen", "2026-01-01t00:00:00.000001z", datetime(2026, 1, 1, 0, 0, 0, 1, tzinfo=UTC)),
         ("token", uuid.UUID(OTHER), OTHER),
         ("day", datetime(2026, 3, 1).date(), datetime(2026, 3, 1).date()),
         ("day", "2026-03-01", datetime(2026, 3, 1).date()),

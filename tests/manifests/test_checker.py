@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.manifests.schema_strategies import VALUES
+from toa.core.clock import GREATEST, LEAST
 from toa.exceptions import InvalidInput
 from toa.manifests.content import MAX_DEPTH, MAX_ITEMS
-from toa.manifests.formats import MAX_MOMENT, MIN_MOMENT
 from toa.manifests.schemas import compile_schema, to_json
 
 ORDER = {
@@ -219,7 +219,7 @@ def test_formats_of_text_are_enforced(name: str, sound: list[str], broken: list[
 def test_a_moment_lies_within_the_years_1_to_9999() -> None:
     moment = {"type": "integer", "format": "epoch-millis"}
     checker = compile_schema(moment)
-    assert [checker.is_valid(value) for value in (MIN_MOMENT - 1, MIN_MOMENT, 0, MAX_MOMENT, MAX_MOMENT + 1)] == [
+    assert [checker.is_valid(value) for value in (LEAST - 1, LEAST, 0, GREATEST, GREATEST + 1)] == [
         False,
         True,
         True,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -44,7 +46,9 @@ from toa.core.criteria import matches, parse_criteria
 from toa.core.query import parse_query
 from toa.core.specs import EntitySpec, PropertyType
 from toa.exceptions import InvalidQuery
+from toa.manifests.schemas import compile_schema
 from toa.models.lookups import apply, check_q, to_q
+from toa.runtime.table import Table
 
 pytestmark = pytest.mark.django_db
 
@@ -98,6 +102,20 @@ def test_M13_a_Q_answers_as_the_same_filter_written_in_python(values: list[dict[
         assert node is not None
         expected = {row.pk for row in stored if holds(plan, row)}
         assert set(Order.objects.filter(to_q(node, ORDER)).values_list("pk", flat=True)) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-03-01T09:00:00Z", "2026-03-01t10:00:00+01:00", "2026-03-01t09:00:00.000000001z"]
+)
+def test_a_date_time_is_written_in_every_spelling_that_its_format_takes(text: str) -> None:
+    assert compile_schema({"type": "string", "format": "date-time"}).check(text) == text
+    seen = replace(ORDER, properties={name: ORDER.properties[name] for name in ("reference", "seen")})
+    state = {"reference": "A", "CREATED": 0, "UPDATED": 0, "VERSION": 1, "seen": text}
+
+    assert Table(seen, Order).insert({**state, "id": uuid.UUID(int=1).hex})
+    assert Table(seen, Order).insert_many([{**state, "id": uuid.UUID(int=2).hex}])
+
+    assert set(Order.objects.values_list("seen", flat=True)) == {datetime(2026, 3, 1, 9, tzinfo=UTC)}
 
 
 @pytest.mark.parametrize("column", POOLS)

@@ -23,6 +23,14 @@ def to_datetime(moment: int) -> datetime:
     return EPOCH + timedelta(milliseconds=moment)
 
 
+def read_datetime(text: str) -> datetime:
+    """The datetime that RFC 3339 text spells, small `t` and `z` included, which Python alone does not read.
+
+    Raises ValueError for anything that is no date-time.
+    """
+    return datetime.fromisoformat(text.upper())
+
+
 def to_moment(value: datetime) -> int:
     """The moment of an aware datetime, in epoch ms, cut to whole milliseconds."""
     return (value - EPOCH) // MILLISECOND

@@ -12,11 +12,13 @@ from toa.exceptions import InvalidQuery
 MAX_LENGTH = 4096
 """Characters of criteria."""
 
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""What no text in the database holds."""
+
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[\w-]+")
 _OPERATOR = re.compile(r"=\w*=|!=|<=|>=|<|>")
 _BARE = re.compile(r"[^\s\"'();,=!~<>]+")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _ALIASES = {"=lt=": "<", "=le=": "<=", "=gt=": ">", "=ge=": ">=", "=eq=": "==", "=ne=": "!=", "=neq=": "!="}
 
 
@@ -49,7 +51,7 @@ class Scanner:
     def __init__(self, text: str) -> None:
         if len(text) > MAX_LENGTH:
             raise InvalidQuery(f"criteria of {len(text)} characters; {MAX_LENGTH} at most", position=MAX_LENGTH)
-        unstorable = _UNSTORABLE.search(text)
+        unstorable = UNSTORABLE.search(text)
         if unstorable is not None:
             raise InvalidQuery(
                 f"the character U+{ord(unstorable.group()):04X} cannot be stored, so nothing equals it",

@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from toa.core.clock import to_datetime
+from toa.core.clock import read_datetime, to_datetime
 from toa.core.criteria_nodes import LISTS, NEGATIVE, And, Comparison, Node, Now, Operator
 from toa.core.specs import PropertyType
 
@@ -83,7 +83,7 @@ def _of_column(kind: PropertyType, value: Any) -> Any:
         case PropertyType.DATE:
             return value if isinstance(value, date) else date.fromisoformat(value)
         case PropertyType.DATETIME:
-            moment = value if isinstance(value, datetime) else datetime.fromisoformat(value.upper())
+            moment = value if isinstance(value, datetime) else read_datetime(value)
             return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
         case PropertyType.UUID:
             return value if isinstance(value, str) else value.hex

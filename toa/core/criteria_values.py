@@ -10,7 +10,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from toa.core.clock import GREATEST, LEAST, to_moment
+from toa.core.clock import GREATEST, LEAST, read_datetime, to_moment
+from toa.core.criteria_lexer import UNSTORABLE
 from toa.core.criteria_nodes import Scalar
 from toa.core.criteria_targets import Target
 from toa.core.nearest import did_you_mean
@@ -28,7 +29,6 @@ _DATETIME = re.compile(
 _UUID = re.compile(
     r"(?:urn:uuid:)?(?:[0-9a-f]{32}|(\{)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?(1)\}))", re.IGNORECASE
 )
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Unfit(ValueError):
@@ -79,7 +79,7 @@ def undeclared_type_of(value: Any) -> PropertyType:
 
 
 def _string(text: str, target: Target) -> str:
-    if _UNSTORABLE.search(text):
+    if UNSTORABLE.search(text):
         raise Unfit("it holds a character that cannot be stored")
     if target.enum is not None and text not in target.enum:
         raise Unfit(f"it is none of {', '.join(target.enum)}")
@@ -153,8 +153,7 @@ def _datetime(text: str, target: Target) -> datetime:
     if not _DATETIME.fullmatch(text):
         raise Unfit("a date-time is ISO 8601 with its offset")
     try:
-        value = datetime.fromisoformat(text.upper())
-        return value.astimezone(UTC)
+        return read_datetime(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise Unfit(str(error)) from None
 

@@ -18,7 +18,7 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import Any
 
-from toa.core.clock import EPOCH
+from toa.core.clock import EPOCH, read_datetime
 from toa.core.criteria_targets import Target
 from toa.core.criteria_values import read_text
 from toa.core.specs import PropertyType
@@ -107,7 +107,7 @@ def _written(key: SortKey, value: Any) -> str:
         case PropertyType.MOMENT, int():
             return str(value * 1000)
         case PropertyType.DATETIME, str():
-            return _written(key, datetime.fromisoformat(value))
+            return _written(key, read_datetime(value))
         case PropertyType.BOOLEAN, bool():
             return "true" if value else "false"
         case PropertyType.NUMBER, float() | int():

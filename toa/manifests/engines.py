@@ -18,8 +18,9 @@ from jsonschema import Draft7Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
+from toa.core.clock import GREATEST, LEAST
 from toa.manifests.decimals import DIGITS, PLACES, DecimalRule, UnfitDecimal
-from toa.manifests.formats import MAX_MOMENT, MIN_MOMENT, TEXT_FORMATS
+from toa.manifests.formats import TEXT_FORMATS
 from toa.manifests.keywords import LISTS_OF_SCHEMAS, MAPPINGS_OF_SCHEMAS, SCHEMAS
 from toa.manifests.patterns import matcher
 from toa.manifests.pointers import canonical
@@ -43,8 +44,8 @@ def prepare(schema: Any) -> Any:
             _decimal(schema, result)
         case "epoch-millis":
             del result["format"]
-            result["minimum"] = max(result.get("minimum", MIN_MOMENT), MIN_MOMENT)
-            result["maximum"] = min(result.get("maximum", MAX_MOMENT), MAX_MOMENT)
+            result["minimum"] = max(result.get("minimum", LEAST), LEAST)
+            result["maximum"] = min(result.get("maximum", GREATEST), GREATEST)
     return result
 
 

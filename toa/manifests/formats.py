@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date
 from uuid import UUID
 
+from toa.core.clock import read_datetime
 from toa.core.duration import parse_duration
 from toa.exceptions import InvalidDuration
-
-MIN_MOMENT = -62_135_596_800_000
-"""The first millisecond of year 1."""
-MAX_MOMENT = 253_402_300_799_999
-"""The last millisecond of year 9999."""
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DATE_TIME = re.compile(
@@ -57,7 +53,7 @@ def is_date_time(text: str) -> bool:
         return False
     try:
         # A moment that leaves the calendar when it is moved to UTC could not be stored.
-        datetime.fromisoformat(text.upper()).astimezone(UTC)
+        read_datetime(text).astimezone(UTC)
     except (ValueError, OverflowError):
         return False
     return True

@@ -18,7 +18,7 @@ from typing import Any
 from django.db import connections
 from psycopg.types.json import Jsonb
 
-from toa.core.clock import to_datetime, to_moment
+from toa.core.clock import read_datetime, to_datetime, to_moment
 from toa.core.identity import dumps, uuid7
 from toa.core.specs import EntitySpec, PropertySpec, PropertyType
 from toa.exceptions import InvalidQuery
@@ -73,7 +73,7 @@ _WRITE: Mapping[PropertyType, Convert] = {
     PropertyType.OBJECT: jsonb,
     PropertyType.ARRAY: jsonb,
     PropertyType.DATE: date.fromisoformat,
-    PropertyType.DATETIME: datetime.fromisoformat,
+    PropertyType.DATETIME: read_datetime,
 }
 
 
