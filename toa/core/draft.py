@@ -64,6 +64,10 @@ class Draft(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"Draft({self._values!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies are made from what it holds: the usual way asks for attributes before there are any.
+        return _copied, (self._origin, self._values, self._writable)
+
     def _unknown(self, name: str) -> str:
         return f"no property {name!r}; there is {', '.join(self._values)}"
 
@@ -79,6 +83,16 @@ def state(draft: Draft) -> dict[str, Any]:
     return draft._values
 
 
+def _copied(origin: Mapping[str, Any], values: Mapping[str, Any], writable: frozenset[str]) -> Draft:
+    draft = Draft(values, writable)
+    object.__setattr__(draft, "_origin", origin)
+    return draft
+
+
 def _same(one: Any, other: Any) -> bool:
-    # 1 == True and 1 == 1.0 in Python, but they are different values in a row.
+    # 1 == True and 1 == 1.0 in Python, but they are different values in a row, and in JSON.
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one == other and all(_same(part, other[key]) for key, part in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return one == other and all(map(_same, one, other))
     return type(one) is type(other) and bool(one == other)
