@@ -74,9 +74,12 @@ def test_runs_of_a_set_that_call_one_entity_each_see_what_the_one_before_left(vo
     assert Voyage.objects.get().version == 15
 
 
-def test_what_cannot_be_gone_on_with_together_goes_on_alone_and_holds_up_nobody(voyages):
+def test_runs_of_every_kind_in_one_set_end_as_each_would_alone(voyages):
     busy, seats = voyages.create(), [toa.call("components.seats.create")["id"] for _ in range(3)]
-    mine = {name: voyages.create() for name in ("good", "error", "raises", "breaks", "looks", "effect", "sunk", "text")}
+    mine = {
+        name: voyages.create()
+        for name in ("good", "error", "raises", "breaks", "looks", "creates", "effect", "sunk", "text")
+    }
 
     async def mixed(input, context):
         at = {"id": input.voyage}
@@ -92,6 +95,9 @@ def test_what_cannot_be_gone_on_with_together_goes_on_alone_and_holds_up_nobody(
                 return (await context.call(OBSERVE, None, at)).miles
             case "effect":
                 return (await context.call(HAIL, {"name": "a"})).hailed
+            case "creates":
+                made = await context.call("components.voyages.create")
+                return (await context.call(GO, {"by": 3}, {"id": made.id})).miles
             case "sleeps":
                 await time.sleep("1h")
             case "sunk":
@@ -115,6 +121,7 @@ def test_what_cannot_be_gone_on_with_together_goes_on_alone_and_holds_up_nobody(
     assert ended[runs["good"]] == ("made", "good", "")
     assert ended[runs["error"]] == ("made", "ASHORE", "")
     assert ended[runs["looks"]] == ("made", 1, "")
+    assert ended[runs["creates"]] == ("made", 3, "")
     assert ended[runs["effect"]] == ("made", "a", "")
     assert (ended[runs["sunk"]][0], ended[runs["sunk"]][2]) == ("refused", "SUNK")
     assert ended[cancelled][0] == "cancelled"

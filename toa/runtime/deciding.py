@@ -105,6 +105,12 @@ def _check_done_away(operation: Operation, entry: Entry, reached: Reached) -> No
         raise OperationFault(f"{operation.endpoint}: {reason}")
 
 
+def new_entry(operation: Operation) -> Entry:
+    """The entry of a row that a call without a query makes, under a new id."""
+    table = operation.component.table
+    return Entry(origin=None, draft=Draft(table.blank(table.new_id()), _writable(operation)), create=True)
+
+
 def entry_of(operation: Operation, identity: Any, state: State | None, query: Query) -> Entry:
     """The entry of one locked row; raises NotFound where there is none and the operation makes none."""
     if state is not None:
@@ -115,8 +121,7 @@ def entry_of(operation: Operation, identity: Any, state: State | None, query: Qu
 def _entries(operation: Operation, query: Query | None, lock: Lock) -> list[Entry]:
     table = operation.component.table
     if query is None:
-        identity = table.new_id()
-        return [Entry(origin=None, draft=Draft(table.blank(identity), _writable(operation)), create=True)]
+        return [new_entry(operation)]
     if operation.spec.scope is Scope.ENTRIES:
         wanted: Sequence[Any] = select_ids(operation.component, query)
     else:

@@ -26,6 +26,8 @@ logger = logging.getLogger("toa.workflow")
 
 LEAST = 2
 """Fewer runs than this are no set."""
+MOST = 500
+"""Runs of one set; what is due beyond them comes with the next pass."""
 
 
 def drive_all(found: Sequence[Live], docket: Docket | None, abandoned: Sequence[UUID] = ()) -> Fired:
@@ -53,7 +55,7 @@ def _in_sets(
     """Go on with what can be gone on with together; returns what is to go on alone."""
     if len(good) < LEAST or not settings.get("SETWISE"):
         return list(good)
-    done = drive_set(good, docket, allowance)
+    done = drive_set(good[:MOST], docket, allowance)
     driven |= done.driven
     if done.slow is not None:
         # With a strike it goes on alone from now on; the others come with the next pass.

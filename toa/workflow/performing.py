@@ -67,9 +67,8 @@ class Prepared:
         self.request: Request = prepare(self.operation, perform.calling.input, perform.calling.query)
 
     @property
-    def query(self) -> Query:
-        """Of a call that has one."""
-        assert self.request.query is not None
+    def query(self) -> Query | None:
+        """Null where the call has none."""
         return self.request.query
 
     @property

@@ -20,7 +20,7 @@ from toa.core.error import Error
 from toa.core.specs import OperationType, Scope
 from toa.runtime import clock, waking
 from toa.runtime.bindings import Component
-from toa.runtime.deciding import conclude, entry_of
+from toa.runtime.deciding import conclude, entry_of, new_entry
 from toa.runtime.journal import Settled, write_history
 from toa.runtime.sql import insert_rows
 from toa.workflow import writing
@@ -147,12 +147,14 @@ class Round:
     def _perform(self, one: One, perform: Perform, made: bool) -> bool:
         """Call an operation, or see to it that it is called; whether the answer is known by now."""
         prepared = Prepared(one.locked, perform)
-        if prepared.operation.spec.type is OperationType.COMPUTATION:
-            one.driven.record(*answered(prepared.look(), f"the reply of {perform.calling.name}"))
-            return True
-        if made:
+        computes = prepared.operation.spec.type is OperationType.COMPUTATION
+        if made and not computes:
+            # It is to find what was made, which is written at the end of the round.
             one.asks = perform
             self._leave(one)
+        elif computes or prepared.operation.spec.type is OperationType.OBSERVATION:
+            one.driven.record(*answered(prepared.look(), f"the reply of {perform.calling.name}"))
+            return True
         elif prepared.is_effect:
             call = prepared.row_of(one.driven.now())
             self._wait(one, one.driven.waiting(None, call=call["id"].hex))
@@ -197,7 +199,7 @@ class Round:
 
     def _transitions(self, component: Component, asking: Sequence[tuple[One, Prepared]]) -> None:
         """Make transitions on objects of one component, and have the runs that wait for them go on."""
-        decided = Decided.on(component, {_id(prepared) for _, prepared in asking})
+        decided = Decided.on(component, {prepared.query.id for _, prepared in asking if prepared.query is not None})
         self._decided.append(decided)
         for one, prepared in asking:
             if self.allowance.used_up:
@@ -205,14 +207,16 @@ class Round:
             self._guarded(one, partial(self._transition, one, prepared, decided))
 
     def _transition(self, one: One, prepared: Prepared, decided: Decided) -> None:
-        identity, operation = _id(prepared), prepared.operation
-        if identity not in decided.states:
-            if decided.started - one.live.wake >= BACKSTOP_MS:
-                raise _Alone  # which waits for the object
+        operation, query, call = prepared.operation, prepared.query, prepared.call()
+        if query is None:
+            entry = new_entry(operation)
+        elif query.id in decided.states:
+            entry = entry_of(operation, query.id, decided.states[query.id], query)
+        elif decided.started - one.live.wake >= BACKSTOP_MS:
+            raise _Alone  # which waits for the object
+        else:
             self.driven[one.live.id] = Driven.HELD
             return
-        entry = entry_of(operation, identity, decided.states[identity], prepared.query)
-        call = prepared.call()
         decision = conclude(operation, prepared.request, call, entry)
         if takes_back(decision):
             raise _Alone
@@ -231,15 +235,8 @@ class Round:
 
 
 def _is_for_one_object(prepared: Prepared) -> bool:
-    """Whether a call can be made together with others: it works on one object, named by its id and nothing else."""
+    """Whether a call can be made together with others: it works on a new object, or on one that is named by its id and
+    nothing else."""
     given = prepared.perform.calling.query
-    return (
-        prepared.writes
-        and prepared.operation.spec.scope in (Scope.ENTRY, Scope.CHANGESET)
-        and given is not None
-        and dict(given).keys() == {"id"}
-    )
-
-
-def _id(prepared: Prepared) -> Any:
-    return prepared.query.id
+    alone = given is None or dict(given).keys() == {"id"}
+    return alone and prepared.writes and prepared.operation.spec.scope in (Scope.ENTRY, Scope.CHANGESET)

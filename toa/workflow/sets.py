@@ -3,7 +3,7 @@
 A round is one transaction. Each function goes on in memory as far as it can; transitions that runs wait for are made
 on their objects together; and all of it is written. A run that has more to do then is in the next round. What needs a
 transaction of its own is left out, as it was found, to be gone on with alone: an end that was asked for, a failure, a
-look at something, a call that is not for one object. Where the database refuses a statement, the round is rolled back,
+transition that is not for one object. Where the database refuses a statement, the round is rolled back,
 and every run of it goes on alone.
 """
 
