@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -356,3 +357,21 @@ def test_an_environment_overrides_a_cadence_by_the_same_rules(spec_of: Any) -> N
     assert cadence.pulses == ()
     assert str(problems[0]).startswith(f"{origin}:1:1: tidy.cycl: no key is called 'cycl' here")
     assert override(spec, "tdy", 5, origin)[1][0].hint == "did you mean 'tidy'?"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (timedelta(minutes=5), "tidy: must be seconds, a cron expression, or a mapping, not a timedelta"),
+        (Decimal(300), "tidy: must be seconds, a cron expression, or a mapping, not a Decimal"),
+        (b"300", "tidy: must be seconds, a cron expression, or a mapping, not a bytes"),
+        ({"cycle": timedelta(minutes=5)}, "tidy.cycle: must be a duration, not a timedelta"),
+        ({5: 300}, "tidy[5]: no key is called '5' here"),
+    ],
+)
+def test_settings_hold_more_kinds_of_values_than_a_manifest_can_and_each_is_told(
+    spec_of: Any, value: Any, told: str
+) -> None:
+    cadence, problems = override(spec_of("12"), "tidy", value, "here")
+    assert (cadence.pulses, cadence.schedules) == ((), ())
+    assert str(problems[0]).startswith(f"here:1:1: {told}")

@@ -55,24 +55,35 @@ def override(spec: ComponentSpec, operation: str, value: Any, origin: str) -> tu
 def _items(entry: Place) -> list[tuple[Place, str]]:
     """The single pulse or schedule, or those of a list, each with its name."""
     if not isinstance(entry.value, list):
-        name = entry.value.get("name", "") if isinstance(entry.value, dict) else ""
-        return [(entry, name if isinstance(name, str) else "")]
+        only = _name_of(entry) or ""
+        # One that is empty or no text is reported with the other keys.
+        if not only.strip() or _is_sound(entry, name_problem(only)):
+            return [(entry, only)]
+        return []
     found: list[tuple[Place, str]] = []
     seen: set[str] = set()
     if not entry.value:
         entry.error("the list is empty", id=PULSE)
     for item in entry.entries():
-        name = item.value.get("name") if isinstance(item.value, dict) else None
-        if not isinstance(name, str):
+        name = _name_of(item)
+        if name is None:
             item.error("each entry of a list needs a name", hint="{ name: nightly, cycle: 86400 }", id=WRONG_NAME)
             continue
-        problem = name_problem(name) or (f"the name '{name}' stands twice" if name in seen else None)
-        if problem:
-            item.at("name").error(problem, id=WRONG_NAME)
-            continue
-        seen.add(name)
-        found.append((item, name))
+        if _is_sound(item, name_problem(name) or (f"the name '{name}' stands twice" if name in seen else None)):
+            seen.add(name)
+            found.append((item, name))
     return found
+
+
+def _is_sound(item: Place, problem: str | None) -> bool:
+    if problem:
+        item.at("name").error(problem, id=WRONG_NAME)
+    return problem is None
+
+
+def _name_of(item: Place) -> str | None:
+    name = item.value.get("name") if isinstance(item.value, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _read(

@@ -66,7 +66,7 @@ def fits(place: Place, key: Key) -> bool:
         return True
     kinds = (key.kind, *key.short)
     kind = next((kind for kind in kinds if _is(kind, value)), None)
-    if value == "" and Kind.TEXT in kinds:
+    if isinstance(value, str) and not value.strip() and Kind.TEXT in kinds:
         place.error("is empty", id=WRONG_KIND)
         return False
     if kind is None:

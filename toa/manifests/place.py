@@ -98,4 +98,6 @@ def described(value: Any) -> str:
         return "a list"
     if isinstance(value, (int, float)):
         return f"the number {value}"
-    return f"the text {value!r}" if len(value) <= 40 else f"the text {value[:37]!r}..."
+    if isinstance(value, str):
+        return f"the text {value!r}" if len(value) <= 40 else f"the text {value[:37]!r}..."
+    return f"a {type(value).__name__}"  # which no file holds, but settings may

@@ -58,7 +58,7 @@ def read_property(place: Place, required: bool) -> PropertySpec | None:
     if schema is None:
         return None
     kind = _kind(place, schema)
-    if kind is None or not _stored_as_meant(place, schema, required):
+    if kind is None or not _stored_as_meant(place, schema):
         return None
     return PropertySpec(
         name=place.name,
@@ -137,7 +137,7 @@ def _kind(place: Place, schema: Schema) -> PropertyType | None:
     return _BY_FORMAT.get(schema.get("format", ""), PropertyType(kinds))
 
 
-def _stored_as_meant(place: Place, schema: Schema, required: bool) -> bool:
+def _stored_as_meant(place: Place, schema: Schema) -> bool:
     before = place.report.errors()
     if schema.get("type") == "string" and schema.get("maxLength", 1) > _MAX_LENGTH_OF_COLUMN:
         place.at("maxLength").error(
@@ -166,7 +166,7 @@ def _reference(place: Place, required: bool) -> PropertySpec | None:
         return None
     key = Place(place.report, place.path, {name: part for name, part in place.value.items() if name != "ref"})
     schema = read_schema(key, implied={"type": ["string", "integer"]} if "type" not in key.value else None)
-    if schema is None or not _stored_as_meant(place, schema, required):
+    if schema is None or not _stored_as_meant(place, schema):
         return None
     return PropertySpec(
         name=place.name,

@@ -58,7 +58,7 @@ def _without_calendar(place: Place) -> Place:
         if key in SCHEDULE and key not in PULSE:
             place.at(key).error(f"{key} goes with a schedule, not with a pulse", hint=_CALENDAR, id=BAD_PULSE, key=True)
             del left[key]
-        elif key.casefold() in _CALENDAR_WORDS:
+        elif str(key).casefold() in _CALENDAR_WORDS:
             place.at(key).error(f"no key is called '{key}' here", hint=_CALENDAR, id=UNKNOWN_KEY, key=True)
             del left[key]
     return Place(place.report, place.path, left)
