@@ -13,6 +13,7 @@ from tests.components.hazards.models import Hazard
 from tests.nodes import node, one_pass
 from toa.cadence import sessions
 from toa.cadence.calls import guarding
+from toa.cadence.calls.abandoned import SHARE
 from toa.cadence.calls.settling import DIED
 from toa.cadence.deadlines import due as deadlines
 from toa.cadence.passes import Collected, perform, run_pass
@@ -83,6 +84,23 @@ def test_D16_the_good_one_is_made_in_the_pass_after_the_first_death(hazard, mode
     ended = passes_until(Failure.objects.exists)
     assert ended == ([0] if mode == "hang" else [DEATH[mode], 0])
     assert (Failure.objects.get().call.hex, Failure.objects.get().error) == (poison, POISON[mode])
+
+
+def test_D16_many_that_a_process_died_over_are_tried_again_in_sets_that_put_few_in_danger(hazard):
+    """Whoever kills a worker leaves hundreds of calls, nearly all of them blameless."""
+    for _ in range(30):
+        touch(hazard())
+    poison = touch(hazard(), "kill")
+    for _ in range(SHARE + 10):
+        touch(hazard())
+    ended = []
+    while not Failure.objects.exists():
+        ended.append((one_pass(), History.objects.filter(outcome="made").count()))
+    # The set of all; the share that the poison is in, after the one without it; the poison, after those behind it.
+    assert ended == [(DEATH["kill"], 0), (DEATH["kill"], SHARE), (DEATH["kill"], SHARE + 10), (0, SHARE + 40)]
+    assert Failure.objects.get().call.hex == poison
+    assert not Delay.objects.exists()
+    assert not Process.objects.exclude(running=[]).exists()
 
 
 @pytest.mark.usefixtures("brief")

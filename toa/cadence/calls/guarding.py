@@ -6,20 +6,20 @@ import logging
 import random
 from collections import deque
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError
 
-from toa.cadence.calls.batches import by_component, divided, fire_set, object_of
+from toa.cadence.calls.abandoned import blameless_first, convict_all, convicted, shares
+from toa.cadence.calls.batches import FiredSet, by_component, divided, fire_set
 from toa.cadence.calls.firing import fire
 from toa.cadence.calls.live import Kind, Live
-from toa.cadence.calls.settling import DIED, strike
 from toa.cadence.calls.suspects import Docket
 from toa.cadence.source import BACKSTOP_MS
 from toa.core.allowance import Allowance, allowing
 from toa.runtime import clock, settings
+from toa.runtime.bindings import Component
 
 logger = logging.getLogger("toa.cadence")
 
@@ -43,41 +43,86 @@ class Fired:
 def fire_all(kind: Kind, found: Sequence[Live], docket: Docket | None, abandoned: Sequence[UUID] = ()) -> Fired:
     """Fire what was found, oldest first: in sets where that is possible, else one by one.
 
-    What has a strike, or stands accused of one because a process `abandoned` it, comes last and alone: the good ones
-    are on time within the pass. Without a docket nothing is written down about what is being run: for tests, which run
-    in one process.
+    What has a strike, or stands accused of one because a process `abandoned` it, comes last: the good ones are on time
+    within the pass. It is fired alone, or, where a process died over many, in smaller sets first. Without a docket
+    nothing is written down about what is being run: for tests, which run in one process.
     """
     among = docket.accused(abandoned) if docket is not None else {}
-    suspect = _blameless_first([live for live in found if live.id in among or live.strikes], among)
+    suspect = [live for live in found if live.id in among or live.strikes]
     good = [live for live in found if live.id not in among and not live.strikes]
-    settled: set[UUID] = set()
-    reached: set[UUID] = set()
     with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
-        alone = deque([*_in_sets(kind, good, docket, allowance, settled, reached), *suspect])
-        while alone and not allowance.used_up:
+        batch = _Batch(kind, docket, among, allowance)
+        batch.one_by_one(batch.in_sets(good))
+        batch.one_by_one(blameless_first(batch.in_shares(suspect), among))
+    return Fired(frozenset(batch.settled), len(found) - len(batch.reached | batch.settled))
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What one step fires, and how far it is."""
+
+    kind: Kind
+    docket: Docket | None
+    among: Mapping[UUID, bool]
+    """Of calls that a process died over, whether it was about to run others as well."""
+    allowance: Allowance
+    settled: set[UUID] = field(default_factory=set)
+    reached: set[UUID] = field(default_factory=set)
+
+    def in_sets(self, good: Sequence[Live]) -> list[Live]:
+        """Fire what can be fired in sets; returns what is to be fired alone, in order.
+
+        A set of one is no set. What a set passed over because it was held is left to the next pass, and fired alone,
+        with patience, once it is a second late and no other process is making it.
+        """
+        if not settings.get("SETWISE"):
+            return list(good)
+        now = clock.clock().now()
+        fitting, alone = divided(good)
+        for component, lives in by_component(fitting):
+            if self.allowance.used_up:
+                break
+            if len(lives) == 1:
+                alone += lives
+                continue
+            fired = self._fire_set(component, lives)
+            late = [live for live in fired.held if now - live.wake >= BACKSTOP_MS]
+            alone += fired.alone + _patiently(self.kind, late)
+        return sorted(alone, key=lambda live: (live.wake, live.id))
+
+    def in_shares(self, suspect: Sequence[Live]) -> list[Live]:
+        """Fire what a process died over as one of many in smaller sets; returns what is to be fired alone, in order."""
+        if self.docket is None or not settings.get("SETWISE"):
+            return list(suspect)
+        tried: set[UUID] = set()
+        for share in shares(suspect, self.among):
+            for component, lives in by_component(divided(share)[0]):
+                if self.allowance.used_up:
+                    break
+                mine = convict_all(self.kind, lives, self.docket)
+                elsewhere = {live.id for live in lives} - {live.id for live in mine}
+                fired = self._fire_set(component, mine) if mine else FiredSet()
+                self.reached |= elsewhere
+                tried |= elsewhere | fired.settled | {live.id for live in fired.held}
+        return [live for live in suspect if live.id not in tried]
+
+    def one_by_one(self, lives: Sequence[Live]) -> None:
+        """Fire each of these in a transaction of its own; the accused are convicted first."""
+        alone = deque(lives)
+        while alone and not self.allowance.used_up:
             live = alone.popleft()
-            reached.add(live.id)
-            if _guarded(kind, live, docket, live.id in among):
-                settled.add(live.id)
-            elif alone and docket is not None:
-                alone, elsewhere = _shared(kind, live, alone, docket, among)
-                reached |= elsewhere
-    return Fired(frozenset(settled), len(found) - len(reached | settled))
+            self.reached.add(live.id)
+            if _guarded(self.kind, live, self.docket, live.id in self.among):
+                self.settled.add(live.id)
+            elif alone and self.docket is not None:
+                alone, elsewhere = _shared(self.kind, live, alone, self.docket, self.among)
+                self.reached |= elsewhere
 
-
-def _blameless_first(suspect: Sequence[Live], among: Mapping[UUID, bool]) -> list[Live]:
-    """Suspects in the order to fire them: first those that a process died over `among` others, the last one first.
-
-    What it was to run after the one that killed it is blameless, and is made before that one kills another process.
-    What is for one object, or of one pair, stays in order.
-    """
-    turns: dict[Any, list[Live]] = {}
-    for live in suspect:
-        if among.get(live.id):
-            turns.setdefault(live.pair or object_of(live) or live.id, []).append(live)
-    return [live for turn in reversed(turns.values()) for live in turn] + [
-        live for live in suspect if not among.get(live.id)
-    ]
+    def _fire_set(self, component: Component, lives: Sequence[Live]) -> FiredSet:
+        fired = fire_set(self.kind, component, lives, self.docket, self.allowance)
+        self.settled |= fired.settled
+        self.reached |= {live.id for live in fired.held}
+        return fired
 
 
 def _shared(
@@ -96,36 +141,6 @@ def _shared(
     return deque(rest), elsewhere
 
 
-def _in_sets(
-    kind: Kind,
-    good: Sequence[Live],
-    docket: Docket | None,
-    allowance: Allowance,
-    settled: set[UUID],
-    reached: set[UUID],
-) -> list[Live]:
-    """Fire what can be fired in sets; returns what is to be fired alone, in order.
-
-    A set of one is no set. What a set passed over because it was held is left to the next pass, and fired alone, with
-    patience, once it is a second late and no other process is making it.
-    """
-    if not settings.get("SETWISE"):
-        return list(good)
-    now = clock.clock().now()
-    fitting, alone = divided(good)
-    for component, lives in by_component(fitting):
-        if allowance.used_up:
-            break
-        if len(lives) == 1:
-            alone += lives
-            continue
-        fired = fire_set(kind, component, lives, docket, allowance)
-        settled |= fired.settled
-        reached |= {live.id for live in fired.held}
-        alone += fired.alone + _patiently(kind, [live for live in fired.held if now - live.wake >= BACKSTOP_MS])
-    return sorted(alone, key=lambda live: (live.wake, live.id))
-
-
 def _patiently(kind: Kind, late: Sequence[Live]) -> list[Live]:
     """Of calls that were passed over for long, those to be waited for in this step: whose object is held, and not the
     call itself, which another process makes then. Any of them, so that none waits for the others for ever."""
@@ -136,7 +151,7 @@ def _patiently(kind: Kind, late: Sequence[Live]) -> list[Live]:
 
 def _guarded(kind: Kind, live: Live, docket: Docket | None, accused: bool) -> bool:
     try:
-        if docket is not None and accused and _convicted(kind, live, docket):
+        if docket is not None and accused and convicted(kind, live, docket):
             return True
         return fire(kind, live, docket)
     except (OperationalError, InterfaceError):
@@ -145,14 +160,3 @@ def _guarded(kind: Kind, live: Live, docket: Docket | None, accused: bool) -> bo
         # What went wrong could not even be recorded. The call stays due, and the others have their turn.
         logger.exception("%s could not be settled", live.endpoint, extra={"action": "not_settled", "call": live.id.hex})
         return False
-
-
-def _convicted(kind: Kind, live: Live, docket: Docket) -> bool:
-    """Count the strike of a call whose process died running it; true where it is a failure now."""
-    now = clock.clock().now()
-    with transaction.atomic(using=settings.alias()):
-        # Its row is free, and still somebody's docket names it: that process is gone.
-        if not kind.claim(live) or not docket.accused([live.id]):
-            return False
-        docket.acquit(live.id)
-        return strike(kind, live, DIED, now, now)

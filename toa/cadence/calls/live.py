@@ -150,15 +150,17 @@ class Kind(Finding):
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(f"DELETE FROM {self.table} WHERE id = ANY(%s::uuid[])", [array(identities)])
 
-    def count_strike(self, live: Live) -> None:
-        """Add a strike to a locked row."""
+    def count_strike(self, *lives: Live) -> None:
+        """Add a strike to each of these rows, which the open transaction has locked."""
         with connections[settings.alias()].cursor() as cursor:
-            cursor.execute(f"UPDATE {self.table} SET strikes = strikes + 1 WHERE id = %s", [live.id])
+            sql = f"UPDATE {self.table} SET strikes = strikes + 1 WHERE id = ANY(%s::uuid[])"
+            cursor.execute(sql, [array(live.id for live in lives)])
 
-    def postpone(self, live: Live, wake: int | None, attempt: int) -> None:
-        """Set when to look at a locked row next; null parks it."""
+    def postpone(self, live: Live, wake: int | None, attempt: int, error: str | None = None) -> None:
+        """Set when to look at a locked row next; null parks it. `error` is what the try ended in, where it was one."""
         with connections[settings.alias()].cursor() as cursor:
             cursor.execute(
-                f"UPDATE {self.table} SET wake_at = %s, attempt = %s, token = NULL WHERE id = %s",
-                [None if wake is None else to_datetime(wake), attempt, live.id],
+                f"UPDATE {self.table} SET wake_at = %s, attempt = %s, error = coalesce(%s, error), token = NULL"
+                " WHERE id = %s",
+                [None if wake is None else to_datetime(wake), attempt, error, live.id],
             )

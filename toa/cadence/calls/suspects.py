@@ -41,7 +41,10 @@ _NAMED = """
 SELECT array_agg(r.id)::text FROM toa_process p CROSS JOIN LATERAL unnest(p.running) AS r(id)
  WHERE p.id <> %s AND p.running <> '{}'
 """
-_ACQUIT = "UPDATE toa_process SET running = array_remove(running, %s) WHERE id <> %s AND running @> ARRAY[%s]"
+_ACQUIT = """
+UPDATE toa_process SET running = ARRAY(SELECT r.id FROM unnest(running) AS r(id) WHERE r.id <> ALL(%s::uuid[]))
+ WHERE id <> %s AND running && %s::uuid[]
+"""
 
 
 class Docket:
@@ -94,10 +97,10 @@ class Docket:
             cursor.execute(_ACCUSED, [self.id, array(identities)])
             return dict(cursor.fetchall())
 
-    def acquit(self, identity: UUID) -> None:
-        """Take a call off every other process's row, in the open transaction, once the strike is counted."""
+    def acquit(self, *identities: UUID) -> None:
+        """Take calls off every other process's row, in the open transaction, once the strikes are counted."""
         with connections[settings.alias()].cursor() as cursor:
-            cursor.execute(_ACQUIT, [identity, self.id, identity])
+            cursor.execute(_ACQUIT, [array(identities), self.id, array(identities)])
 
     def _execute(self, sql: str, parameters: list[Any]) -> None:
         if self._own is None:
