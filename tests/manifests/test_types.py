@@ -13,7 +13,7 @@ import pytest
 from tests.manifests.cases import Case, cases
 from toa.manifests.checking import check
 from toa.manifests.types.component import types_of
-from toa.manifests.types.source import constant
+from toa.manifests.types.source import constant, union
 
 ROOT = Path(__file__).parents[2]
 USES = Path(__file__).with_name("typed_uses.txt")
@@ -96,7 +96,7 @@ def test_a_type_checker_takes_them_and_finds_exactly_the_mistakes_in_a_component
 
 
 def test_constants_have_the_quotes_that_a_formatter_prefers() -> None:
-    for value in ["plain", "it's", 'say "so"', "both ' and \"", 'two "" and \'', "back\\slash", "line\nbreak", "ü"]:
+    for value in ["plain", "it's", 'say "so"', "both ' and \"", 'two "" and \'', "back\\slash", "line\nbreak", "ü", "a | b"]:
         assert eval(constant(value)) == value
     assert [constant(value) for value in ("a", 'a"b', "a'b", "'\"", 1, True, None)] == [
         '"a"',
@@ -107,6 +107,11 @@ def test_constants_have_the_quotes_that_a_formatter_prefers() -> None:
         "True",
         "None",
     ]
+
+
+def test_a_bar_inside_a_text_does_not_take_its_type_apart() -> None:
+    literal = f"Literal[{constant('a | None | b | b')}]"
+    assert union([literal, "int", "None"]) == f"{literal} | int | None"
 
 
 def ruff(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -148,7 +148,8 @@ def constant(value: object) -> str:
     # Without its quotes, and with what is no quote escaped.
     inner = json.dumps(value, ensure_ascii=False)[1:-1].replace('\\"', '"')
     quote = "'" if inner.count('"') > inner.count("'") else '"'
-    return quote + inner.replace(quote, f"\\{quote}") + quote
+    # Unions are taken apart at their bars: one inside a text is written otherwise.
+    return quote + inner.replace(quote, f"\\{quote}").replace(" | ", " \\x7c ") + quote
 
 
 def union(parts: Iterable[str]) -> str:
