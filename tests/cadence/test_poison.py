@@ -263,3 +263,19 @@ def test_D19_the_locks_of_a_worker_frozen_inside_a_pass_end_by_themselves(hazard
         assert frozen.end() == 0
     assert Hazard.objects.values_list("count", "version").get() == made == (2, 3)
     assert outcome(call) == [("made", 1)]
+
+
+@pytest.mark.parametrize("mode", ["unkeepable", "mute"])
+@pytest.mark.parametrize("setwise", [True, False])
+def test_an_error_that_no_database_can_keep_is_a_failure_all_the_same(hazard, toa_clock, settings, mode, setwise):
+    settings.TOA = {**settings.TOA, "SETWISE": setwise}
+    for _ in range(2):
+        touch(hazard(), mode)
+        hazard(mode=mode, moment=toa_clock.now)
+        toa.send(f"{HAZARDS}.venture", {"input": {"id": hazard(), "mode": mode}})
+    toa_clock.run_until_idle()
+    said = {"unkeepable": "ValueError: half a pair ?, and a NUL \ufffd", "mute": "Mute: (its __str__ raises)"}
+    assert Counter(Failure.objects.values_list("source", "error")) == {
+        (source, said[mode]): 2 for source in ("delay", "deadline", "send")
+    }
+    assert not Delay.objects.exists()

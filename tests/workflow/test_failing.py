@@ -219,3 +219,20 @@ def test_what_is_no_workflow_is_not_started_and_a_workflow_is_not_called(voyages
         toa.start("components.voyages.sink")
     with pytest.raises(InvalidInput):
         toa.start(SAIL, {})
+
+
+def test_an_error_that_no_journal_can_keep_is_told_to_the_workflow_and_is_a_failure(voyages):
+    voyage = voyages.create()
+
+    async def sailing(input, context):
+        voyages.failures[:] = [ValueError("half \ud800", "NUL \0")]
+        try:
+            await context.call(HAIL, {"name": "a"})
+        except ValueError as error:
+            await context.call(GO, {"note": len(error.args)}, {"id": voyage})
+            raise
+
+    run = voyages.run(sailing)
+    assert voyages.row(run).failed_at is not None
+    assert voyages.log(voyage) == [1]
+    assert Failure.objects.get().error == "ValueError: ('half \\ud800', 'NUL \\x00')"

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import Error as DatabaseError
 
-from toa.cadence.calls.outcomes import sentence
+from toa.core.traces import sentence
 from toa.exceptions import ToaError
 from toa.management.console import Console
 from toa.management.verbs import DONE, NO

@@ -26,6 +26,9 @@ class LiveCall(models.Model):
     wake_at = MomentField(null=True, help_text="Null: parked, until somebody decides.")
     attempt = models.SmallIntegerField(default=0, help_text="Tries that ended in a transient error.")
     strikes = models.SmallIntegerField(default=0, help_text="Tries that took their process with them.")
+    error = models.TextField(
+        blank=True, default="", db_default="", help_text="What the last try ended in, where another one is to come."
+    )
     token = models.UUIDField(null=True, blank=True, help_text="Of the lease, while an effect runs.")
     chain = ArrayField(models.CharField(max_length=191), default=list, help_text="The endpoints that led here.")
     cause = models.JSONField(null=True, blank=True, help_text="What stored this call.")

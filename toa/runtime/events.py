@@ -6,7 +6,6 @@ delivery with a failure; the operation that changed the row is not its victim.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,6 +17,7 @@ from toa.core.clock import to_datetime
 from toa.core.identity import uuid7
 from toa.core.record import Record
 from toa.core.specs import OperationType, QueryRule, Scope
+from toa.core.traces import sentence, trace
 from toa.runtime import waking
 from toa.runtime.bindings import Component, Event, Receiver
 from toa.runtime.requests import check_storable
@@ -97,8 +97,8 @@ def _failure(change: Change, one: Raised, error: BaseException, moment: datetime
         "endpoint": one.receiver.operation.endpoint,
         "entity": f"{change.component.locator}:{change.state['id']}",
         "request": None,
-        "error": f"{one.event}: {type(error).__name__}: {error}",
-        "traceback": "".join(traceback.format_exception(error)),
+        "error": f"{one.event}: {sentence(error)}",
+        "traceback": trace(error),
         "attempts": 0,
         "due_at": moment,
         "at": moment,

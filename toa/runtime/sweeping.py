@@ -15,6 +15,7 @@ from toa.core.allowance import TookTooLong
 from toa.core.cursor import encode_cursor
 from toa.core.error import Error
 from toa.core.query import MAX_LIMIT, parse_query
+from toa.core.traces import sentence
 from toa.exceptions import InvalidQuery, LeaseLost, NotAllowedHere, NotFound, PreconditionFailed
 from toa.runtime import clock, settings
 from toa.runtime.bindings import Component
@@ -171,25 +172,25 @@ class _Sweep:
             counts["refused" if isinstance(reply, Error) else "made"] += 1
 
     def _failed(self, one: _Found, error: BaseException) -> None:
-        sentence = f"{type(error).__name__}: {error}".splitlines()[0][:LONGEST_ERROR]
+        said = sentence(error)[:LONGEST_ERROR]
         entity = self._entity(one.item)
         logger.error(
             "%s failed for %s: %s",
             self._endpoint,
             entity,
-            sentence,
+            said,
             exc_info=error,
             extra={"action": "sweep_failure", "endpoint": self._endpoint, "entity": entity},
         )
         self._counts["failed"] += 1
         if len(self._counts["errors"]) < ERRORS:
-            self._counts["errors"].append(f"{one.item['id']}: {sentence}")
+            self._counts["errors"].append(f"{one.item['id']}: {said}")
         now = clock.clock().now()
         due = self._context.due
         remember(
             self._endpoint,
             entity,
-            sentence,
+            said,
             due=now if due is None else due,
             now=now,
             cause=self._context._call.cause,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, connections, transaction
 
-from toa.cadence.calls.outcomes import sentence
+from toa.core.traces import sentence
 from toa.exceptions import UnknownEndpoint
 from toa.models import Run
 from toa.runtime import settings

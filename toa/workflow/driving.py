@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum
 
 from django.db import DatabaseError, OperationalError, connections, transaction
@@ -20,6 +21,7 @@ from toa.cadence.calls.suspects import Docket, noted
 from toa.cadence.source import BACKSTOP_MS
 from toa.core.allowance import Allowance
 from toa.core.clock import to_datetime
+from toa.core.traces import sentence
 from toa.exceptions import Busy, Nondeterministic
 from toa.runtime import clock, settings, waking
 from toa.runtime.deciding import Verdict
@@ -206,7 +208,8 @@ class _Driving:
         if failed is not None:
             attempt, spec = row.attempt + 1, prepared.operation.spec
             if is_transient(failed, spec) and attempt < spec.attempts:
-                return machine.waiting(machine.now() + back_off_ms(attempt), attempt=attempt), False
+                wait = machine.waiting(machine.now() + back_off_ms(attempt), attempt=attempt)
+                return replace(wait, error=sentence(failed)), False
             machine.record(*raised(failed))
             return None, False
         if prepared.is_effect:
@@ -244,8 +247,8 @@ class _Driving:
             writing.withdraw(row.id)
             machine.withdrawn = False
         wake = row.wake if wait is None else wait.until
-        waits = None if wait is None else wait.waits
+        waits, error = (None, "") if wait is None else (wait.waits, wait.error)
         with together():
-            self._row = writing.write(row, machine.journal, machine.progress.watches, waits, wake)
+            self._row = writing.write(row, machine.journal, machine.progress.watches, waits, wake, error)
         if wait is not None and wake is not None:
             waking.after_commit(to_datetime(wake), to_datetime(machine.now()))

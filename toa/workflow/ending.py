@@ -6,9 +6,9 @@ import logging
 from dataclasses import replace
 from typing import Any
 
-from toa.cadence.calls.outcomes import sentence, trace
 from toa.core.clock import to_datetime
 from toa.core.error import Error
+from toa.core.traces import sentence, trace
 from toa.models import Failure, Outcome
 from toa.runtime import bindings, clock, settings
 from toa.runtime.deciding import checked_reply

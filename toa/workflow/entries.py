@@ -12,6 +12,7 @@ from typing import Any
 from toa.core.error import Error
 from toa.core.identity import dumps
 from toa.core.record import as_record
+from toa.core.traces import LONGEST_SENTENCE, keepable, words
 from toa.exceptions import StepFailed, ToaError
 from toa.runtime.starting import MOST_BYTES
 
@@ -107,18 +108,17 @@ def raised(error: BaseException) -> tuple[Answer, Any]:
     """An exception as a journal keeps it."""
     kind = type(error)
     arguments: list[Any] = list(error.args)
+    said = words(error)[:LONGEST_SENTENCE]
     try:
-        arguments = json.loads(dumps(arguments))
+        text = dumps(arguments)
+        # A document of PostgreSQL holds no NUL, in whatever way it is written.
+        arguments = json.loads(text) if text == keepable(text) and "\\u0000" not in text else [said]
     except (TypeError, ValueError):
-        arguments = [str(error)]
-    value: dict[str, Any] = {
-        "type": f"{kind.__module__}:{kind.__qualname__}",
-        "args": arguments,
-        "text": str(error)[:1000],
-    }
+        arguments = [said]
+    value: dict[str, Any] = {"type": f"{kind.__module__}:{kind.__qualname__}", "args": arguments, "text": said}
     if isinstance(error, ToaError):
-        words = {"hint": error.hint, "kind": error.kind if isinstance(error, StepFailed) else ""}
-        value["words"] = {name: word for name, word in words.items() if word}
+        more = {"hint": error.hint, "kind": error.kind if isinstance(error, StepFailed) else ""}
+        value["words"] = {name: word for name, word in more.items() if word}
     if len(dumps(value)) > MOST_BYTES:
         value["args"] = [value["text"]]
     return Answer.RAISED, value

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from toa.core.clock import GREATEST
+from toa.core.traces import sentence
 from toa.exceptions import InvalidMoment
 from toa.workflow.asking import Asking, BackOff, EnterRetry, EnterWatch, Occur, Sleep
 from toa.workflow.entries import Answer, Entry, Journal
@@ -118,7 +119,7 @@ class Retry(Frame):
         # So far that a moment stays a moment, whatever the factor.
         wait = self.policy.first_ms * self.policy.factor ** min(self.failures - 1, 100)
         self.until = self.progress.now() + round(min(wait, self.policy.cap_ms))
-        self._write(f"{type(error).__name__}: {error}"[:200])
+        self._write(sentence(error)[:200])
         self.progress.journal.cut(self.place + 1)
         self.progress.position = self.place + 1
         del self.progress.frames[self.progress.frames.index(self) + 1 :]

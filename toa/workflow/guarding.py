@@ -11,10 +11,10 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from toa.cadence.calls.guarding import FUNCTION_MS, FUNCTIONS_MS, Fired
 from toa.cadence.calls.live import Live
-from toa.cadence.calls.outcomes import sentence
 from toa.cadence.calls.settling import DIED, STRIKES
 from toa.cadence.calls.suspects import Docket
 from toa.core.allowance import Allowance, TookTooLong, allowing
+from toa.core.traces import sentence
 from toa.exceptions import StepFailed
 from toa.runtime import settings
 from toa.workflow import rows, writing

@@ -15,6 +15,8 @@ class Wait:
 
     until: int | None
     waits: dict[str, Any]
+    error: str = ""
+    """What the step under way ended in, where it is tried again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ from uuid import UUID
 from django.db import connections
 
 from toa.cadence.calls.live import Kind, Live
-from toa.cadence.calls.outcomes import sentence
 from toa.cadence.calls.rows import fresh
 from toa.cadence.calls.settling import line
 from toa.core.allowance import drawing
@@ -17,6 +16,7 @@ from toa.core.calling import Call, refuses_chain
 from toa.core.clock import to_datetime
 from toa.core.query import Query
 from toa.core.specs import OperationType
+from toa.core.traces import sentence
 from toa.exceptions import NotAllowedHere, StepFailed
 from toa.models import Outcome
 from toa.runtime import bindings, settings, waking

@@ -24,12 +24,13 @@ RECORD_BYTES = 1_048_576
 """Bytes of JSON that the record of an ended run keeps of the values of its steps."""
 
 _UPDATE = """
-UPDATE toa_run SET seq = seq + 1, steps = %s, waits = %s, watches = %s, wake_at = %s, attempt = %s, strikes = 0
+UPDATE toa_run SET seq = seq + 1, steps = %s, waits = %s, watches = %s, wake_at = %s, attempt = %s, error = %s,
+       strikes = 0
  WHERE id = %s
 """
 _UPDATE_MANY = """
 UPDATE toa_run r SET seq = r.seq + 1, steps = n.steps, waits = n.waits, watches = n.watches, wake_at = n.wake_at,
-       attempt = 0, strikes = 0
+       attempt = 0, error = '', strikes = 0
   FROM jsonb_to_recordset(%s::jsonb) AS n(id uuid, steps integer, waits jsonb, watches jsonb, wake_at timestamptz)
  WHERE r.id = n.id
 """
@@ -38,8 +39,8 @@ DELETE FROM toa_runstep s USING jsonb_to_recordset(%s::jsonb) AS n(run uuid, pos
  WHERE s.run = n.run AND s.position = n.position
 """
 _PARK = """
-UPDATE toa_run SET seq = seq + 1, wake_at = NULL, failed_at = %s, attempt = 0, strikes = 0, steps = %s, waits = %s,
-       watches = %s
+UPDATE toa_run SET seq = seq + 1, wake_at = NULL, failed_at = %s, attempt = 0, error = '', strikes = 0, steps = %s,
+       waits = %s, watches = %s
  WHERE id = %s
 """
 _WITHDRAW = """
@@ -48,13 +49,19 @@ DELETE FROM toa_runcall WHERE id IN (SELECT c.id FROM toa_runcall c WHERE c.run 
 
 
 def write(
-    row: Row, journal: Journal, watches: dict[str, list[int]], waits: dict[str, Any] | None, wake: int | None
+    row: Row,
+    journal: Journal,
+    watches: dict[str, list[int]],
+    waits: dict[str, Any] | None,
+    wake: int | None,
+    error: str = "",
 ) -> Row:
-    """Write what is new of a locked run, and what it waits for; returns it as it is then."""
+    """Write what is new of a locked run, and what it waits for; returns it as it is then. `error` is what its step
+    ended in, where it is tried again."""
     write_journal(row.id, journal)
     attempt = 0 if waits is None else int(waits.get("attempt", 0))
     moment = None if wake is None else to_datetime(wake)
-    run(_UPDATE, [len(journal), json(waits), dumps(watches), moment, attempt, row.id])
+    run(_UPDATE, [len(journal), json(waits), dumps(watches), moment, attempt, error, row.id])
     return replace(row, seq=row.seq + 1, steps=len(journal), waits=waits, watches=watches, wake=wake, attempt=attempt)
 
 

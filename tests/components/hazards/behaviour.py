@@ -8,11 +8,23 @@ SEEN = []
 """The thread and the call of each run in this process."""
 
 
+class Mute(Exception):
+    """Cannot even be told."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+
 def behave(mode, key):
     SEEN.append((threading.get_ident(), key))
     match mode:
         case "raise":
             raise ValueError("poison")
+        case "unkeepable":
+            raise ValueError("half a pair \ud800, and a NUL \0")
+        case "mute":
+            raise Mute
         case "hang":
             while True:
                 pass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import random
-import traceback
 from collections.abc import Iterable
 
 from django.db import InterfaceError, OperationalError
@@ -29,16 +28,6 @@ def back_off_ms(attempt: int) -> int:
     """How long to wait after the attempt of that number (from 1), in ms."""
     wait: int = min(FIRST_MS * GROWTH ** (attempt - 1), CAP_MS)
     return round(wait * random.uniform(0.9, 1.1))
-
-
-def sentence(error: BaseException) -> str:
-    """The error in one line."""
-    return f"{type(error).__name__}: {error}".splitlines()[0][:1000]
-
-
-def trace(error: BaseException) -> str:
-    """The error's traceback, the end of it where it is long."""
-    return "".join(traceback.format_exception(error))[-20_000:].replace("\0", "")
 
 
 def _imported(names: Iterable[str]) -> Iterable[type[BaseException]]:

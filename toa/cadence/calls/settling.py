@@ -6,10 +6,11 @@ import logging
 from typing import Any, Protocol
 
 from toa.cadence.calls.live import Kind, Live
-from toa.cadence.calls.outcomes import back_off_ms, is_transient, sentence, trace
+from toa.cadence.calls.outcomes import back_off_ms, is_transient
 from toa.core.clock import to_datetime
 from toa.core.error import Error
 from toa.core.specs import OperationSpec
+from toa.core.traces import sentence, trace
 from toa.exceptions import StepFailed
 from toa.models import Failure, Outcome
 from toa.runtime import settings
@@ -71,10 +72,9 @@ def settle_error(
     """Another try after a back-off where the error is transient and tries are left, else a failure."""
     attempt = live.attempt + 1
     if is_transient(error, operation) and attempt < (operation.attempts if operation else ATTEMPTS):
-        kind.postpone(live, now + back_off_ms(attempt), attempt)
-        logger.info(
-            "%s is tried again after %s", live.endpoint, sentence(error), extra={"action": "retry", "call": live.id.hex}
-        )
+        why = sentence(error)
+        kind.postpone(live, now + back_off_ms(attempt), attempt, why)
+        logger.info("%s is tried again after %s", live.endpoint, why, extra={"action": "retry", "call": live.id.hex})
         return None
     fail(kind, live, sentence(error), trace(error), started, now, error)
     return Outcome.FAILED

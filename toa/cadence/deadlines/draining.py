@@ -14,7 +14,6 @@ from django.db import transaction
 from toa.cadence.calls.due import DELIVERIES
 from toa.cadence.calls.firing import call_of
 from toa.cadence.calls.live import Kind, Live
-from toa.cadence.calls.outcomes import sentence, trace
 from toa.cadence.calls.settling import DIED, fail, settle_reply
 from toa.cadence.calls.suspects import Docket, docket, noted
 from toa.cadence.deadlines.holding import fail_instance
@@ -24,6 +23,7 @@ from toa.cadence.deadlines.instances import locked_state, run_deadline
 from toa.core.allowance import TookTooLong
 from toa.core.deadlines import DRAINING, FAILED, Reached, earliest
 from toa.core.error import Error
+from toa.core.traces import sentence, trace
 from toa.exceptions import Busy, NotFound
 from toa.runtime import bindings, clock, settings
 from toa.runtime.bindings import Component

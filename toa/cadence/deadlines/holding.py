@@ -6,13 +6,14 @@ import logging
 from typing import Any
 from uuid import UUID
 
-from toa.cadence.calls.outcomes import back_off_ms, is_transient, sentence, trace
+from toa.cadence.calls.outcomes import back_off_ms, is_transient
 from toa.cadence.calls.settling import DIED
 from toa.cadence.calls.suspects import Docket
 from toa.cadence.deadlines.identity import call_of, id_of, line, operation_of, tries
 from toa.core.calling import Call
 from toa.core.clock import to_datetime
 from toa.core.deadlines import FAILED, Reached
+from toa.core.traces import sentence, trace
 from toa.models import Failure, Outcome
 from toa.runtime import settings
 from toa.runtime.bindings import Component

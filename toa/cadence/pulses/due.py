@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from toa.cadence.calls.leases import running
-from toa.cadence.calls.outcomes import sentence
 from toa.cadence.declared import in_force
 from toa.cadence.pulses.beginning import start, waits_for_a_run
 from toa.cadence.pulses.boundaries import begin, cause_of, due_of, grid_of, key_of, lapse, reach, settle, waits
@@ -20,6 +19,7 @@ from toa.core.calling import Call, Lease
 from toa.core.clock import to_datetime
 from toa.core.error import Error
 from toa.core.specs import OperationType
+from toa.core.traces import sentence
 from toa.exceptions import LeaseLost
 from toa.models import Outcome, Pulse
 from toa.runtime import bindings, clock, settings

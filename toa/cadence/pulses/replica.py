@@ -14,7 +14,6 @@ import threading
 from django.db import Error as DatabaseError
 from django.db import connections
 
-from toa.cadence.calls.outcomes import sentence
 from toa.cadence.declared import Declared, in_force
 from toa.cadence.pulses.boundaries import begin, due_of, grid_of, key_of, reach, rests, settle
 from toa.cadence.source import BACKSTOP_MS
@@ -22,6 +21,7 @@ from toa.core.calling import Call
 from toa.core.error import Error
 from toa.core.identity import digest
 from toa.core.specs import PulseScope, PulseSpec
+from toa.core.traces import sentence
 from toa.models import Outcome, Pulse
 from toa.runtime import bindings, clock, settings
 from toa.runtime.calls import perform

@@ -15,7 +15,6 @@ from uuid import UUID
 from django.db import Error as DatabaseError
 from django.db import connections, transaction
 
-from toa.cadence.calls.outcomes import sentence
 from toa.cadence.schedules.calendars import (
     counts_from,
     entity_of,
@@ -32,6 +31,7 @@ from toa.core.clock import to_datetime, to_moment
 from toa.core.duration import SECOND_MS
 from toa.core.owing import Owed, Owing, owing
 from toa.core.recurrence import Missed
+from toa.core.traces import sentence
 from toa.models import Outcome, Schedule
 from toa.runtime import bindings, clock, settings
 from toa.runtime.journal import Settled, write_history
