@@ -70,6 +70,16 @@ def test_the_list_tells_whom_a_call_concerns_when_and_how_it_stands(tally, toa_c
     assert ids("--entity", f"{TALLIES}:{tally}", "--endpoint", REPORT) == []
 
 
+def test_what_is_tried_again_tells_what_the_last_try_ended_in(tally, toa_clock):
+    call = api.delay(REPORT, {"input": {"fail": 99}}, interval="1h", overdue=None)
+    toa_clock.set(toa_clock.now + 60 * MINUTE)
+    toa_clock.run_until_idle()
+    (one,) = toa("delays", "list", "--json").data["delays"]
+    assert (one["state"], one["attempts"], one["error"]) == ("retrying", 1, "Transient: not yet")
+    assert "retrying: Transient: not yet" in toa("delays", "list").text
+    assert "  error     Transient: not yet" in toa("delays", "show", call).text
+
+
 def test_overdue_is_what_waits_to_be_made_now(toa_clock):
     late, running, retrying, coming = (arm("1h") for _ in range(4))
     arm("3h")

@@ -86,9 +86,23 @@ def test_nothing_is_written_where_a_file_is_there_already(project):
     assert (folder / "models.py").read_text() == "mine = True\n"
 
 
+@pytest.mark.parametrize("name", ["s", "ss", "_".join("xs"), "entity", "news"])
+def test_a_component_of_any_name_has_a_model_that_can_be_read(project, name):
+    new("component", f"garage.{name}")
+    compile((project.root / "garage" / name / "models.py").read_text(), "models.py", "exec")
+
+
+def test_what_cannot_be_written_is_told(project):
+    (project.root / "garage").write_text("no folder")
+
+    with pytest.raises(CommandError, match=r"garage/cars/__init__\.py cannot be written: "):
+        new("component", "garage.cars")
+
+
 @pytest.mark.parametrize(
     ("package", "message"),
     [
+        (f"toa.garage.{'c' * 60}", "too long for a table"),
         ("garage.1cars", "is not a name"),
         ("garage.class", "is a word of Python"),
         ("garage..cars", "is not a name"),

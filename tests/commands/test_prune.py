@@ -36,6 +36,12 @@ def settled(at, number=1, call=None):
     return History.objects.bulk_create(rows)
 
 
+def test_O7_what_is_kept_for_longer_than_there_is_time_is_kept(now):
+    settled(now - 30 * DAY)
+    assert toa("prune", "--days", 10**12, "--json").data["history"] == 0
+    assert History.objects.count() == 1
+
+
 def test_O7_history_older_than_its_retention_goes_and_younger_stays(now, settings):
     settings.TOA = {**settings.TOA, "HISTORY_DAYS": 30}
     settled(now - 31 * DAY, number=3)

@@ -57,6 +57,23 @@ def test_a_run_is_started_listed_shown_and_ends(toa_clock):
     assert (shown["state"], [step["kind"] for step in shown["steps"]]) == ("made", ["sleep"])
 
 
+def test_the_steps_of_a_run_are_shown_by_pages(toa_clock):
+    async def looking(input, context):
+        for _ in range(3):
+            await time.now()
+        await time.sleep("1h")
+
+    sail.SCRIPTS["nap"] = looking
+    run = start()
+    toa_clock.run_until_idle()
+    first = toa("runs", "show", run, "--limit", 2)
+    assert first.text.strip().endswith("more: --after 1")
+    second = toa("runs", "show", run, "--limit", 2, "--after", 1)
+    assert "waits" in second.text and "more:" not in second.text
+    data = toa("runs", "show", run, "--limit", 2, "--json").data
+    assert ([step["position"] for step in data["steps"]], data["after"]) == ([0, 1], 1)
+
+
 def test_cancelling_says_what_it_did_and_a_second_time_too(toa_clock):
     run, other = start(), start()
     toa_clock.run_until_idle()
@@ -84,7 +101,7 @@ def test_a_failed_run_goes_on_from_its_step_when_retried(toa_clock):
 def test_F12_check_names_the_run_that_the_code_here_would_break(toa_clock):
     run = start()
     toa_clock.run_until_idle()
-    assert toa("runs", "check").text.strip() == "1 runs would go on, 0 would break."
+    assert toa("runs", "check").text.strip() == "1 run would go on, 0 would break."
 
     async def nap(input, context):
         await context.local.hail({"name": "first"})
@@ -104,6 +121,7 @@ def test_F12_check_names_the_run_that_the_code_here_would_break(toa_clock):
         (("start", "components.voyages.gone"), 1, "no operation"),
         (("start", "components.voyages.hail"), 1, "is called, not started"),
         (("show", "0" * 32), 1, "no run"),
+        (("show", "0" * 32, "--after", "x"), 2, "no whole number from 0"),
         (("cancel", "0" * 32), 1, "no run"),
         (("retry", "0" * 32), 1, "no run"),
         (("list", "--outcome", "made"), 2, "--ended"),

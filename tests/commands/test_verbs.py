@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from tests.commands.saying import toa
 from toa.management import verbs
 
 
@@ -40,6 +41,45 @@ def test_facts_are_a_line_for_a_person_and_an_object_for_a_program(db):
 
 def test_a_pass_over_nothing_settles_nothing(db, toa_clock):
     assert json.loads(run("tick", "--json"))["settled"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("delays", "list", "--after", "x"), 2, "no mark"),
+        (("failures", "list", "--after", "x"), 2, "no mark"),
+        (("events", "list", "--after", "x"), 2, "not a cursor"),
+        (("deadlines", "list", "--after", "x"), 2, "not a cursor"),
+        (("explain", "components.reminders", "x"), 2, "does not fit 'id'"),
+        (("sweep", "components.beacons.ping", "--limit", "5"), 2, "bounds itself"),
+        (("deadlines", "list", "--component", "components.gone"), 1, "no component"),
+        (("explain", "components.gone", "x"), 1, "no component"),
+        (("runs", "check", "--endpoint", "components.voyages.gone"), 1, "no operation"),
+        (("sweep", "components.gone.by"), 1, "nothing on the clock"),
+        (("events", "show", "0" * 32), 1, "0" * 32),
+        (("events", "replay", "0" * 32), 1, "0" * 32),
+    ],
+)
+def test_a_wrong_use_ends_with_2_and_what_is_not_there_with_1(toa_clock, arguments, code, words):
+    said = toa(*arguments)
+    assert said.code == code, said.text
+    assert words in said.text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "--threads", "0"),
+        ("schedules", "next", "components.almanacs.note", "-n", "0"),
+        *((verb, "list", "--limit", "0") for verb in ("deadlines", "delays", "events", "failures", "runs")),
+        ("deadlines", "list", "--within", "soon"),
+        ("sweep", "components.beacons.ping", "--limit", "-1"),
+    ],
+)
+def test_a_figure_out_of_its_range_is_refused_before_anything_is_done(arguments):
+    said = toa(*arguments)
+    assert said.code
+    assert "no whole number from 1" in said.text or "no duration" in said.text
 
 
 def run(*arguments: str) -> str:

@@ -50,6 +50,11 @@ def positive(text: str) -> int:
     return _typed(text, _positive, "is no whole number from 1")
 
 
+def position(text: str) -> int:
+    """A place in a list: a whole number from 0."""
+    return _typed(text, _position, "is no whole number from 0")
+
+
 def _typed(text: str, read: Callable[[str], Value], refusal: str) -> Value:
     try:
         return read(text)
@@ -71,7 +76,15 @@ def _point(text: str) -> int:
 
 
 def _positive(text: str) -> int:
+    return _from(1, text)
+
+
+def _position(text: str) -> int:
+    return _from(0, text)
+
+
+def _from(least: int, text: str) -> int:
     value = int(text)
-    if value < 1:
+    if value < least:
         raise ValueError
     return value

@@ -31,7 +31,7 @@ def live_row(run: Run, now: int) -> tuple[Any, ...]:
 def ended_row(run: EndedRun, now: int) -> tuple[Any, ...]:
     """The cells of a run that ended: id, workflow, outcome, when, steps, error."""
     error = Truncator(run.error).chars(100)
-    return run.id.hex, run.endpoint, run.outcome, when(to_moment(run.ended_at), now), len(run.steps), error
+    return run.id.hex, run.endpoint, run.outcome, when(to_moment(run.ended_at), now), reports.steps_done(run), error
 
 
 def sentences(shown: Shown, now: int) -> Iterator[str]:

@@ -93,7 +93,7 @@ def component_files(package: str, *, stateless: bool) -> Files:
         "name": camel(name),
         "label": label,
         "title": label.capitalize(),
-        "model": camel(name[:-1] if name.endswith("s") and not name.endswith("ss") else name),
+        "model": camel(name[:-1] if len(name) > 1 and name.endswith("s") and not name.endswith("ss") else name),
     }
     folder = package.replace(".", "/")
     files = {

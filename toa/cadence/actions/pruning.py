@@ -13,7 +13,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
-from toa.core.clock import to_datetime
+from toa.core.clock import LEAST, to_datetime
 from toa.core.duration import DAY_MS
 from toa.runtime import clock, settings
 
@@ -72,7 +72,7 @@ def prune(days: int, step: int = STEP) -> Iterator[Pruned]:
     loses nothing.
     """
     now = clock.clock().now()
-    kept = to_datetime(now - days * DAY_MS)
+    kept = to_datetime(max(now - days * DAY_MS, LEAST))
     kinds = (
         ("history", _HISTORY, kept),
         ("revisions", _REVISIONS, kept),

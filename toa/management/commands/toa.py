@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from toa.exceptions import CallError, InvalidDuration, InvalidInput, InvalidQuery
+from toa.exceptions import CallError, InvalidInput, InvalidQuery, UnknownEndpoint
 from toa.management import verbs
 from toa.management.console import Console
 
@@ -33,9 +33,9 @@ class Command(BaseCommand):
         console = Console(self.stdout, self.stderr, as_json=options.get("json", False))
         try:
             code = verbs.verb(verb).run(options, console)
-        except (InvalidInput, InvalidQuery, InvalidDuration) as error:
+        except (InvalidInput, InvalidQuery) as error:
             raise CommandError(str(error), returncode=verbs.USAGE) from error
-        except CallError as error:
+        except (CallError, UnknownEndpoint) as error:
             raise CommandError(str(error), returncode=verbs.NO) from error
         if code:
             sys.exit(code)

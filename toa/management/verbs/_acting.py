@@ -6,11 +6,8 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from toa.cadence.actions import operating
 from toa.cadence.reports.standing import find
-from toa.exceptions import NotFound
 from toa.management.console import Console
 from toa.management.reading import by_option, operator
 from toa.management.verbs import DONE, NO, json_option
@@ -33,18 +30,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def act(kind: type[Pulse] | type[Schedule], options: Mapping[str, Any], console: Console) -> int:
     """Do it and say what was done: 0 where it was, 1 where it is so already or cannot be."""
-    row = named(kind, options["name"])
+    row = find(kind, options["name"])
     answer = ACTS[options["action"]](row, operator(options))
     if console.as_json:
         console.document({"id": row.id, "answer": answer})
     else:
         console.say(f"{row}: {answer}")
     return DONE if answer in _DID else NO
-
-
-def named(kind: type[Pulse] | type[Schedule], name: str) -> Any:
-    """The pulse or schedule of that name; ends the command where there is none."""
-    try:
-        return find(kind, name)
-    except NotFound as problem:
-        raise CommandError(str(problem)) from problem

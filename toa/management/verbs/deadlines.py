@@ -11,9 +11,9 @@ from django.core.management.base import CommandError
 
 from toa.cadence.explaining.telling import when
 from toa.cadence.reports.pending import PendingDeadline, pending
-from toa.core.duration import format_duration, parse_duration
-from toa.exceptions import InvalidDuration, InvalidQuery, UnknownEndpoint
+from toa.core.duration import format_duration
 from toa.management.console import Console
+from toa.management.reading import duration, positive
 from toa.management.verbs import DONE, json_option
 from toa.runtime import bindings, clock
 
@@ -25,26 +25,23 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--component", help="of this component alone")
     bounds = parser.add_mutually_exclusive_group()
     bounds.add_argument("--overdue", action="store_true", help="what should have been reached by now")
-    bounds.add_argument("--within", metavar="DURATION", help="what comes in the time ahead, as in 1h")
-    parser.add_argument("--limit", type=int, default=100, help="how many (default 100, at most 1000)")
+    bounds.add_argument("--within", type=duration, metavar="DURATION", help="what comes in the time ahead, as in 1h")
+    parser.add_argument("--limit", type=positive, default=100, help="how many (default 100, at most 1000)")
     parser.add_argument("--after", metavar="CURSOR", help="go on where the page before ended")
     json_option(parser)
 
 
 def run(options: Mapping[str, Any], console: Console) -> int:
     now = clock.clock().now()
-    try:
-        if options["component"] and not bindings.component(options["component"]).spec.deadlines:
-            raise CommandError(f"{options['component']} has no deadlines")
-        ahead = 0 if options["overdue"] else parse_duration(options["within"]) if options["within"] else None
-        page = pending(
-            component=options["component"],
-            until=None if ahead is None else now + ahead,
-            limit=max(1, options["limit"]),
-            after=options["after"],
-        )
-    except (InvalidDuration, InvalidQuery, UnknownEndpoint) as problem:
-        raise CommandError(str(problem)) from problem
+    if options["component"] and not bindings.component(options["component"]).spec.deadlines:
+        raise CommandError(f"{options['component']} has no deadlines")
+    ahead = 0 if options["overdue"] else options["within"]
+    page = pending(
+        component=options["component"],
+        until=None if ahead is None else now + ahead,
+        limit=options["limit"],
+        after=options["after"],
+    )
     if console.as_json:
         console.document({"now": now, "deadlines": [asdict(one) for one in page.deadlines], "after": page.after})
         return DONE

@@ -19,6 +19,8 @@ from toa.management.reading import by_option, duration, identity, operator, poin
 from toa.management.verbs import DONE, json_option
 
 HELP = "List, show, cancel, move or fire stored calls: delays and sends that are still to be made."
+SHORT = 100
+"""Characters of an error in a list."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -97,7 +99,7 @@ def _list(options: Mapping[str, Any], console: Console) -> int:
                 call.id.hex,
                 call.endpoint,
                 when(to_moment(call.due_at), page.now),
-                armed.state(call, page.now),
+                armed.state(call, page.now) + (f": {call.error[:SHORT]}" if call.error else ""),
                 call.attempt,
                 call.entity,
                 call.name or "",

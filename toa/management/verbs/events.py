@@ -7,14 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from toa.cadence.actions.replaying import replay
 from toa.cadence.explaining.telling import when
 from toa.cadence.reports.deliveries import STATES, live, settled, show
-from toa.exceptions import CallError, UnknownEndpoint
 from toa.management.console import Console
-from toa.management.reading import by_option, identity, operator
+from toa.management.reading import by_option, identity, operator, positive
 from toa.management.verbs import DONE, json_option
 from toa.runtime import clock
 
@@ -28,7 +25,7 @@ def arguments(parser: ArgumentParser) -> None:
     which.add_argument("--state", choices=STATES, default="", help="on their way, and in this state")
     which.add_argument("--settled", action="store_true", help="those that came to an end, the newest first")
     listing.add_argument("--event", default="", help="as in store.orders.created")
-    listing.add_argument("--limit", type=int, default=100, help="how many (default 100, at most 1000)")
+    listing.add_argument("--limit", type=positive, default=100, help="how many (default 100, at most 1000)")
     listing.add_argument("--after", metavar="CURSOR", help="go on where the page before ended")
     json_option(listing)
     showing = actions.add_parser("show", help="all about one")
@@ -40,17 +37,13 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Mapping[str, Any], console: Console) -> int:
-    act = {"list": _list, "show": _show, "replay": _replay}[options["action"]]
-    try:
-        act(options, console)
-    except (CallError, UnknownEndpoint) as problem:
-        raise CommandError(str(problem)) from problem
+    {"list": _list, "show": _show, "replay": _replay}[options["action"]](options, console)
     return DONE
 
 
 def _list(options: Mapping[str, Any], console: Console) -> None:
     now = clock.clock().now()
-    page = {"event": options["event"], "limit": max(1, options["limit"]), "after": options["after"]}
+    page = {"event": options["event"], "limit": options["limit"], "after": options["after"]}
     if options["settled"]:
         lines, after = settled(**page)
         rows: list[Any] = lines

@@ -7,11 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from toa.cadence.explaining.gathering import explain
 from toa.cadence.explaining.telling import tell
-from toa.exceptions import InvalidQuery, UnknownEndpoint
 from toa.management.console import Console
 from toa.management.verbs import DONE, NO, json_option
 
@@ -25,10 +22,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Mapping[str, Any], console: Console) -> int:
-    try:
-        facts = explain(options["component"], options["id"])
-    except (UnknownEndpoint, InvalidQuery) as problem:
-        raise CommandError(str(problem)) from problem
+    facts = explain(options["component"], options["id"])
     if console.as_json:
         console.document({**asdict(facts), "sentences": tell(facts)})
     else:

@@ -53,9 +53,10 @@ def _component(package: str, stateless: bool, console: Console) -> None:
     parts = package.split(".")
     _named(parts)
     label = "_".join(parts[-2:])
-    if RESERVED in parts[-2:] or len(label) > MAX_NAME:
-        reason = f"'{RESERVED}' is taken by toa itself" if RESERVED in parts else f"'{label}' is too long for a table"
-        raise CommandError(reason)
+    if RESERVED in parts[-2:]:
+        raise CommandError(f"'{RESERVED}' is taken by toa itself")
+    if len(label) > MAX_NAME:
+        raise CommandError(f"'{label}' is too long for a table")
     files = component_files(package, stateless=stateless)
     root = Path.cwd()
     above = [root.joinpath(*parts[:depth], "__init__.py") for depth in range(1, len(parts))]
@@ -119,6 +120,9 @@ def _write(root: Path, files: Files) -> list[Path]:
     if there:
         raise CommandError(f"{', '.join(sorted(there))} is there already; nothing was written")
     for path, content in paths.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8", newline="\n")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise CommandError(f"{shown_path(path)} cannot be written: {error.strerror or error}") from error
     return list(paths)

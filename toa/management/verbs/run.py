@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toa.management.console import Console
+from toa.management.reading import positive
 from toa.management.reloaded import run_reloaded
 from toa.management.running import Runner
 from toa.management.verbs import DONE
@@ -15,7 +16,7 @@ HELP = "Do the work of beat and workers in this process, without a broker, until
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--threads", type=int, default=4, help="how many effects run side by side (default 4)")
+    parser.add_argument("--threads", type=positive, default=4, help="how many effects run side by side (default 4)")
     parser.add_argument("--reload", action="store_true", help="start anew when manifests or code change (development)")
 
 

@@ -17,12 +17,13 @@ from toa.cadence.explaining.telling import when
 from toa.exceptions import ToaError
 from toa.management.console import Console
 from toa.management.deciding import decide
-from toa.management.reading import by_option, identity, operator, positive
+from toa.management.reading import by_option, identity, operator, position, positive
 from toa.management.runs_shown import ended_row, live_row, sentences
 from toa.management.verbs import DONE, NO, USAGE, json_option
+from toa.manifests import registry
 from toa.runtime import clock
 from toa.runtime.starting import start
-from toa.workflow import actions, checking, reports
+from toa.workflow import actions, checking, journals, reports
 from toa.workflow.reporting import of_run, of_shown
 
 HELP = "Start, list or show runs of workflows; cancel or retry them; check them against this code."
@@ -49,6 +50,8 @@ def arguments(parser: ArgumentParser) -> None:
     json_option(listing)
     one = subparsers.add_parser("show", help="one run, step by step")
     one.add_argument("id", type=identity, metavar="ID")
+    one.add_argument("--limit", type=positive, default=journals.PAGE, help=f"at most so many steps ({journals.PAGE})")
+    one.add_argument("--after", type=position, metavar="STEP", help="go on after a page, from the step at its end")
     json_option(one)
     for name, what in (
         ("cancel", "ask for the end of runs; what they clean up is done"),
@@ -71,7 +74,7 @@ def run(options: Mapping[str, Any], console: Console) -> int:
         case "list":
             return _ended(options, console) if options["ended"] else _list(options, console)
         case "show":
-            return _show(options["id"], console)
+            return _show(options, console)
         case "check":
             return _check(options, console)
         case "cancel":
@@ -132,13 +135,14 @@ def _ended(options: Mapping[str, Any], console: Console) -> int:
     return DONE
 
 
-def _show(wanted: UUID, console: Console) -> int:
-    shown = reports.show(wanted)
+def _show(options: Mapping[str, Any], console: Console) -> int:
+    wanted: UUID = options["id"]
+    shown = reports.show(wanted, limit=min(int(options["limit"]), journals.MOST), after=options["after"])
     if shown is None:
         raise CommandError(f"no run {wanted.hex}: it never was, or its record was pruned", returncode=NO)
     now = clock.clock().now()
     if console.as_json:
-        console.document(of_shown(shown, now))
+        console.document(of_shown(shown, now) | {"after": shown.after})
         return DONE
     for line in sentences(shown, now):
         console.say(line)
@@ -156,6 +160,7 @@ def _show(wanted: UUID, console: Console) -> int:
             for step in shown.steps
         ],
     )
+    console.more(None if shown.after is None else str(shown.after))
     return DONE
 
 
@@ -169,10 +174,13 @@ def _check(options: Mapping[str, Any], console: Console) -> int:
         broken.append(one)
         if not console.as_json:
             console.say(f"{one.id.hex} {one.endpoint}, after {one.steps} steps: {one.error}")
+    if options["endpoint"] and not held and not broken:
+        # No run of it is on its way: then it may be a slip of the pen, and nothing was checked.
+        registry.endpoint(options["endpoint"])
     if console.as_json:
         console.document({"hold": held, "break": [asdict(one) for one in broken]})
     else:
-        console.say(f"{held} runs would go on, {len(broken)} would break.")
+        console.say(f"{held} run{'' if held == 1 else 's'} would go on, {len(broken)} would break.")
     return NO if broken else DONE
 
 

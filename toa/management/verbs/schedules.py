@@ -10,10 +10,11 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from toa.cadence.explaining.telling import when
-from toa.cadence.reports.standing import Coming, ScheduleStanding, coming, schedules
+from toa.cadence.reports.standing import Coming, ScheduleStanding, coming, find, schedules
 from toa.core.clock import to_datetime
 from toa.exceptions import InvalidSchedule, InvalidZone
 from toa.management.console import Console
+from toa.management.reading import positive
 from toa.management.verbs import DONE, _acting, json_option
 from toa.models import Schedule
 from toa.runtime import clock
@@ -28,7 +29,7 @@ def arguments(parser: ArgumentParser) -> None:
     json_option(listing)
     ahead = actions.add_parser("next", help="what comes: local time, UTC, and what the clocks will do to it")
     ahead.add_argument("name", metavar="ENDPOINT[#NAME]", help="as in store.reports.weekly")
-    ahead.add_argument("-n", type=int, default=5, dest="count", help="how many (default 5, at most 1000)")
+    ahead.add_argument("-n", type=positive, default=5, dest="count", help="how many (default 5, at most 1000)")
     json_option(ahead)
     _acting.arguments(actions.add_parser("pause", help="let nothing be called; a running call finishes"))
     _acting.arguments(actions.add_parser("resume", help="go on at the next occurrence"))
@@ -66,10 +67,10 @@ def _row(one: ScheduleStanding, now: int) -> tuple[str, ...]:
 
 
 def _next(options: Mapping[str, Any], console: Console) -> int:
-    row = _acting.named(Schedule, options["name"])
+    row = find(Schedule, options["name"])
     now = clock.clock().now()
     try:
-        found = list(coming(row, now, min(max(1, options["count"]), 1000)))
+        found = list(coming(row, now, min(options["count"], 1000)))
     except (InvalidSchedule, InvalidZone) as problem:
         raise CommandError(f"{row} cannot be read: {problem}") from problem
     if console.as_json:

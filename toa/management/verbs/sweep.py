@@ -8,12 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from toa.cadence.actions.sweeping_by_hand import find_sweep, rounds, would_call
-from toa.exceptions import CallError
 from toa.management.console import Console
-from toa.management.reading import by_option, operator
+from toa.management.reading import by_option, operator, positive
 from toa.management.verbs import DONE, NO, json_option
 from toa.runtime.swept import watching
 
@@ -25,20 +22,17 @@ EVERY_S = 2.0
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="ENDPOINT[#NAME]", help="as in store.orders.expire")
     parser.add_argument("--until-dry", action="store_true", help="go on, round after round, while one did something")
-    parser.add_argument("--limit", type=int, help="how many objects in a round, of a declared sweep (1 to 1000)")
+    parser.add_argument("--limit", type=positive, help="how many objects in a round, of a declared sweep (1 to 1000)")
     parser.add_argument("--dry-run", action="store_true", help="list whom a declared sweep would call, and call nobody")
     by_option(parser)
     json_option(parser)
 
 
 def run(options: Mapping[str, Any], console: Console) -> int:
-    try:
-        one = find_sweep(options["name"])
-        if options["dry_run"]:
-            return _list(would_call(one, options["limit"]), console)
-        return _sweep(one, options, console)
-    except CallError as problem:
-        raise CommandError(str(problem)) from problem
+    one = find_sweep(options["name"])
+    if options["dry_run"]:
+        return _list(would_call(one, options["limit"]), console)
+    return _sweep(one, options, console)
 
 
 def _list(found: list[Any], console: Console) -> int:
