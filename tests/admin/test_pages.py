@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.admin import rows
 from toa.admin.deadlines import Deadline
-from toa.models import Component, Failure, Lock, Process, Pulse, Revision, Run, Schedule, ScheduledCall
+from toa.models import Component, EndedRun, Failure, Lock, Process, Pulse, Revision, Run, Schedule, ScheduledCall
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def test_the_tables_of_toa_that_people_look_at_are_registered():
 BESIDE = {Pulse: 1, Schedule: 2, ScheduledCall: 1}
 """Queries of a list for what its rows show from other tables: the last outcome, and what is being made; or for which
 endpoints there are."""
-BESIDE_ONE = {Pulse: 1, Schedule: 2, Component: 2, Failure: 1, Run: 1}
+BESIDE_ONE = {Pulse: 1, Schedule: 2, Component: 2, Failure: 1, Run: 1, EndedRun: 1}
 """The same of a row's own page: pulses and schedules of a component, what is parked behind a failure, steps of
 a run."""
 

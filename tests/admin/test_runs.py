@@ -6,6 +6,8 @@ from html import unescape
 import pytest
 from django.contrib.admin.models import CHANGE, DELETION, LogEntry
 from django.contrib.messages import get_messages
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 import toa
@@ -109,15 +111,35 @@ def test_a_run_that_waits_for_an_effect_names_it(words, toa_clock):
     assert f"{HAIL} runs, its lease ends in 1 h; attempt 2" in page
 
 
-def test_only_the_last_of_many_steps_are_shown(words, root, address, toa_clock):
+def test_many_steps_are_shown_a_page_at_a_time_from_the_last(words, root, address, toa_clock):
     row = rows.run(toa_clock.now, steps=251)
     moment = to_datetime(toa_clock.now)
     RunStep.objects.bulk_create(
         RunStep(run=row.pk, position=at, kind="now", outcome="made", value=at, at=moment) for at in range(1, 251)
     )
     page = words(row)
-    assert "The last 200 steps; 51 before them." in page
+    assert "51 steps before these step kind" in page
     assert " 50 now made" not in page and " 51 now made" in page and " 250 now made" in page
+    page = root.get(address(Run, row), {"before": "51"}).content.decode()
+    assert 'href="?">The last steps' in page and "before these" not in page and ">waits<" not in page
+    assert "<td>50</td>" in page and "<td>51</td>" not in page and "<td>0</td><td>call</td>" in page
+    assert "<td>250</td>" in root.get(address(Run, row), {"before": "-1"}).content.decode(), (
+        "what is no position says nothing"
+    )
+
+
+def test_a_long_journal_of_a_run_that_ended_is_shown_by_pages_too(words, root, address, toa_clock):
+    steps = [
+        {"position": at, "kind": "now", "name": "", "outcome": "made", "value": "x" * 200, "at": toa_clock.now}
+        for at in range(300)
+    ]
+    row = rows.ended_run(toa_clock.now, steps=steps)
+    with CaptureQueriesContext(connection) as queries:
+        page = words(row)
+    assert "100 steps before these" in page and " 100 now made" in page and " 299 now made" in page
+    assert not any('"toa_endedrun"."steps"' in one["sql"] for one in queries.captured_queries), "values are cut there"
+    page = root.get(address(EndedRun, row), {"before": "100"}).content.decode()
+    assert "<td>99</td>" in page and "<td>100</td>" not in page and "before these" not in page
 
 
 def test_a_run_is_cancelled_after_a_question_and_ends_by_itself(started, told, words, root, address, toa_clock):

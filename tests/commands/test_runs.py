@@ -121,7 +121,6 @@ def test_F12_check_names_the_run_that_the_code_here_would_break(toa_clock):
         (("start", "components.voyages.gone"), 1, "no operation"),
         (("start", "components.voyages.hail"), 1, "is called, not started"),
         (("show", "0" * 32), 1, "no run"),
-        (("show", "0" * 32, "--after", "x"), 2, "no whole number from 0"),
         (("cancel", "0" * 32), 1, "no run"),
         (("retry", "0" * 32), 1, "no run"),
         (("list", "--outcome", "made"), 2, "--ended"),

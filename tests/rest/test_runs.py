@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 import toa
 from tests.components.voyages.operations import sail
 from tests.rest.test_clock import NOBODY, operator
+from toa import time
 from toa.models import EndedRun, Run
 
 TEND = "/api/components/desks/tend/"
@@ -120,6 +121,26 @@ def test_a_failed_run_is_retried_and_let_go(broken, toa_clock):
     toa_clock.run_until_idle()
     assert api.post(f"{path}discard/").json == {"answer": "discarded"}
     assert EndedRun.objects.get().outcome == "failed"
+
+
+def test_the_steps_of_a_run_are_read_by_pages(toa_clock):
+    async def looking(input: Any, context: Any) -> None:
+        for _ in range(3):
+            await time.now()
+        await time.sleep("1h")
+
+    sail.SCRIPTS["looking"] = looking
+    place = f"{RUNS}{toa.start('components.voyages.sail', {'script': 'looking'})}/"
+    toa_clock.run_until_idle()
+    api = operator("toa.view_run")
+
+    first = api.get(f"{place}?limit=2").json
+    second = api.get(first["next"]).json
+    assert [[step["position"] for step in one["steps"]] for one in (first, second)] == [[0, 1], [2, 3]]
+    assert (first["next"], second["next"]) == (f"{place}?limit=2&after=1", None)
+    assert second["steps"][-1]["outcome"] == "waits"
+    for wrong in ("limit=0", "limit=1001", "after=-1", "after=x", "after=9999999999", "colour=red", "after=1&after=2"):
+        assert api.get(f"{place}?{wrong}").problem()["status"] == 400
 
 
 def test_reading_runs_costs_the_same_with_one_and_many(toa_clock, django_assert_num_queries):

@@ -9,7 +9,7 @@ from toa import time
 from toa.cadence.passes import Collected, run_pass
 from toa.exceptions import InvalidQuery
 from toa.models import RunStep
-from toa.workflow import actions, checking, reports
+from toa.workflow import actions, checking, journals, reports
 
 
 def test_runs_are_listed_and_shown_step_by_step(voyages):
@@ -58,6 +58,39 @@ def test_runs_are_listed_and_shown_step_by_step(voyages):
     for wrong in ({"state": "lost"}, {"limit": 0}, {"after": "x"}):
         with pytest.raises(InvalidQuery):
             reports.live(**wrong)
+
+
+def test_the_steps_of_a_run_are_read_by_pages_while_it_is_on_its_way_and_after_its_end(voyages, monkeypatch):
+    async def musing(input, context):
+        for number in range(7):
+            await context.call("components.voyages.muse", {"value": "x" * 100 if number == 4 else number})
+        await time.sleep("1h")
+
+    run = UUID(voyages.run(musing))
+
+    def pages(limit):
+        found, after = [], None
+        while not found or after is not None:
+            shown = reports.show(run, limit=limit, after=after)
+            assert shown is not None
+            found.append([step.position for step in shown.steps])
+            after = shown.after
+        return found
+
+    assert pages(3) == [[0, 1, 2], [3, 4, 5], [6, 7]], "what it waits for is the last step of the last page"
+    assert pages(7) == [[0, 1, 2, 3, 4, 5, 6, 7]]
+    shown = reports.show(run)
+    voyages.after("1h")
+    assert pages(3) == [[0, 1, 2], [3, 4, 5], [6, 7]]
+    assert reports.show(run).steps[:7] == shown.steps[:7]
+    assert reports.show(run).steps[7].value is None
+    assert [reports.steps_done(one) for one in reports.ended().runs] == [8]
+    # A step whose value is as large as a page ends one, and has one to itself.
+    monkeypatch.setattr(journals, "PAGE_BYTES", 50)
+    assert pages(1000) == [[0, 1, 2, 3], [4], [5, 6, 7]]
+    for wrong in ({"limit": 0}, {"limit": 1001}, {"after": -1}, {"after": 2**31}):
+        with pytest.raises(InvalidQuery):
+            reports.show(run, **wrong)
 
 
 def test_check_tells_which_runs_the_present_code_would_break_and_writes_nothing(voyages):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import TextField
-from django.db.models.functions import Cast, Left
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -16,11 +13,14 @@ from django.utils.text import Truncator
 from toa.admin import cells
 from toa.admin.relative import relative
 from toa.core.clock import to_datetime, to_moment
-from toa.models import EndedRun, Run, RunStep
-from toa.runtime import settings
+from toa.models import EndedRun, Run
+from toa.workflow import journals
+from toa.workflow.journals import GREATEST_POSITION, Sketch
 
 LAST = 200
-"""Steps that a page shows, the last ones: a journal may have thousands."""
+"""Steps that a page shows: a journal may have thousands."""
+BEFORE = "before"
+"""The parameter of an address that says before which step the shown ones end."""
 SHORT = 120
 """Characters of a value that are shown."""
 
@@ -31,53 +31,50 @@ _HEAD = format_html(
 )
 
 
-def of_live(run: Run, now: int) -> SafeString:
-    """The steps of a run on its way; `now` is when it was read, epoch ms."""
-    # Of a value no more than the page shows leaves the database: it may have a quarter of a megabyte.
-    stored = RunStep.objects.using(settings.alias()).filter(run=run.pk).order_by("-position")
-    found = stored.annotate(text=Left(Cast("value", TextField()), SHORT + 1)).values_list(
-        "position", "kind", "name", "outcome", "at", "text"
-    )[:LAST]
-    lines: list[tuple[Any, ...]] = [
-        (position, kind, name, outcome, _when(at, now), _short(text))
-        for position, kind, name, outcome, at, text in reversed(found)
-    ]
+def read_before(text: str) -> int | None:
+    """The position that an address names; null for what is none."""
+    return int(text) if text.isascii() and text.isdecimal() and int(text) <= GREATEST_POSITION else None
+
+
+def of_live(run: Run, now: int, before: int | None) -> SafeString:
+    """Steps of a run on its way: the last ones, or the last ones before a position. `now` is when it was read,
+    epoch ms."""
+    found = journals.last(run, LAST, shown=SHORT + 1, before=before)
+    lines = [_line(step, now) for step in found]
     waits = run.waits
-    if waits is not None:
+    if waits is not None and before is None:
         until = waits.get("until")
         when = cells.EMPTY if until is None else _when(to_datetime(until), now)
         lines.append((waits["position"], waits["kind"], waits["name"], "waits", when, ""))
-    return _table(lines, run.steps - len(found))
+    return _table(lines, found, before)
 
 
-def of_ended(run: EndedRun) -> SafeString:
-    """The steps of a run as they were at its end."""
-    now = cells.read_at(run)
-    lines = [
-        (
-            step["position"],
-            step["kind"],
-            step["name"],
-            step["outcome"],
-            cells.EMPTY if step["at"] is None else _when(to_datetime(step["at"]), now),
-            "" if step["value"] is None else _short(json.dumps(step["value"], ensure_ascii=False)),
-        )
-        for step in run.steps[-LAST:]
-    ]
-    return _table(lines, len(run.steps) - len(lines))
+def of_ended(run: EndedRun, before: int | None) -> SafeString:
+    """Steps of a run as they were at its end: the last ones, or the last ones before a position."""
+    found = journals.last(run, LAST, shown=SHORT + 1, before=before)
+    return _table([_line(step, cells.read_at(run)) for step in found], found, before)
 
 
-def _table(lines: Iterable[tuple[Any, ...]], before: int) -> SafeString:
-    body = format_html_join("", _LINE, lines)
-    if not body:
+def _line(step: Sketch, now: int) -> tuple[Any, ...]:
+    when = _when(to_datetime(step.at), now)
+    return step.position, step.kind, step.name, step.outcome, when, Truncator(step.text).chars(SHORT)
+
+
+def _table(lines: Sequence[tuple[Any, ...]], found: Sequence[Sketch], before: int | None) -> SafeString:
+    if not lines and before is None:
         return format_html("none yet")
-    table = format_html('<div class="toa-journal"><table>{}<tbody>{}</tbody></table></div>', _HEAD, body)
-    return table if before <= 0 else format_html("<p>The last {} steps; {} before them.</p>{}", LAST, before, table)
+    table = format_html(
+        '<div class="toa-journal"><table>{}<tbody>{}</tbody></table></div>', _HEAD, format_html_join("", _LINE, lines)
+    )
+    links = []
+    if len(found) == LAST and found[0].position > 0:
+        links.append((f"?{BEFORE}={found[0].position}", f"{found[0].position:,} steps before these"))
+    if before is not None:
+        links.append(("?", "The last steps"))
+    if not links:
+        return table
+    return format_html('<p class="toa-steps">{}</p>{}', format_html_join(" · ", '<a href="{}">{}</a>', links), table)
 
 
 def _when(at: datetime, now: int) -> SafeString:
     return cells.dated(at, relative(to_moment(at), now))
-
-
-def _short(text: str | None) -> str:
-    return Truncator(text or "").chars(SHORT)

@@ -36,6 +36,16 @@ class WorkflowFilter(EndpointFilter):
         return [(endpoint, endpoint) for endpoint in sorted(workflows())]
 
 
+class StepsAdmin(ReadOnlyAdmin):
+    """What the pages of both kinds of runs share: their steps, a page at a time."""
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        found = super().get_object(request, object_id, from_field)
+        if found is not None:
+            found.steps_before = journals.read_before(request.GET.get(journals.BEFORE, ""))
+        return found
+
+
 class RunStateFilter(KnownFilter):
     """By what a run on its way does."""
 
@@ -57,7 +67,7 @@ class EndedOutcomeFilter(OutcomeFilter):
 
 
 @admin.register(Run)
-class RunAdmin(LiveAdmin):
+class RunAdmin(StepsAdmin, LiveAdmin):
     acts = decisions.ON_RUNS
     list_display = ("called", "state", "waits_for", "goes_on", "steps")
     list_filter = (RunStateFilter, WorkflowFilter)
@@ -131,7 +141,7 @@ class RunAdmin(LiveAdmin):
     @admin.display(description="steps")
     def journal(self, row: Run) -> str:
         """What was done, what it waits for, and what it rests after."""
-        table = journals.of_live(row, cells.read_at(row))
+        table = journals.of_live(row, cells.read_at(row), vars(row)["steps_before"])
         calls = RunCall.objects.using(settings.alias()).filter(run=row.pk)
         if (row.waits or {}).get("call") and (call := calls.first()) is not None:
             table += format_html("<p>{}</p>", _effect(call, cells.read_at(row)))
@@ -167,11 +177,12 @@ def _effect(call: RunCall, now: int) -> str:
         return f"{call.endpoint} is not looked at"
     wake = relative(to_moment(call.wake_at), now)
     how = f"runs, its lease ends {wake}" if call.token is not None else f"is made {wake}"
-    return f"{call.endpoint} {how}; attempt {call.attempt + 1}"
+    after = f", after {call.error}" if call.error else ""
+    return f"{call.endpoint} {how}; attempt {call.attempt + 1}{after}"
 
 
 @admin.register(EndedRun)
-class EndedRunAdmin(ReadOnlyAdmin):
+class EndedRunAdmin(StepsAdmin):
     """Newest first."""
 
     list_display = ("called", "became", "over", "begun", "key")
@@ -190,7 +201,7 @@ class EndedRunAdmin(ReadOnlyAdmin):
         "over",
     )
     ordering = ("-ended_at", "-id")
-    page_only = ("request", "result", "steps")
+    page_only = ("request", "result")
     search_fields = ("id",)
     search_help_text = "Id of the run."
 
@@ -214,6 +225,9 @@ class EndedRunAdmin(ReadOnlyAdmin):
     def finding(self, term: str) -> Q:
         return by_identity(term, "id")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("steps")  # read by pages, in short
+
     @admin.display(description="workflow")
     def called(self, row: EndedRun) -> str:
         return cells.called(row.endpoint, row.cause)
@@ -224,4 +238,4 @@ class EndedRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description="steps")
     def journal(self, row: EndedRun) -> str:
-        return journals.of_ended(row)
+        return journals.of_ended(row, vars(row)["steps_before"])

@@ -35,6 +35,9 @@ class Listing:
     """Takes the parameters and the size of a page."""
     one: Callable[[str], dict[str, Any]] | None = None
     """Reads one row by the id of its path; raises NotFound."""
+    by_pages: Callable[[str, int, int | None], tuple[dict[str, Any], int | None]] | None = None
+    """In place of `one`: reads one row with a page of its parts, by the size of the page and the number that the page
+    before ended with; returns the number that this one ends with, null on the last. Raises NotFound."""
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Filters: name -> JSON Schema of a text."""
     paging: Sequence[str] = ("limit", "after")
@@ -73,6 +76,7 @@ def _delay(row: Delay, now: int) -> dict[str, Any]:
         "wake": None if row.wake_at is None else to_moment(row.wake_at),
         "state": armed.state(row, now),
         "attempts": row.attempt,
+        "error": row.error,
         "overdue_ms": row.overdue_ms,
         "created": to_moment(row.created_at),
     }
@@ -154,11 +158,11 @@ def _runs(given: Mapping[str, str], limit: int) -> Page:
     return [told.of_run(run, now) for run in over.runs], over.after
 
 
-def _run_of(text: str) -> dict[str, Any]:
-    shown = runs.show(identity_of(text))
+def _run_of(text: str, limit: int, after: int | None) -> tuple[dict[str, Any], int | None]:
+    shown = runs.show(identity_of(text), limit=limit, after=after)
     if shown is None:
         raise NotFound(text)
-    return told.of_shown(shown, clock.clock().now())
+    return told.of_shown(shown, clock.clock().now()), shown.after
 
 
 def _duration(given: Mapping[str, str], name: str) -> int | None:
@@ -213,9 +217,9 @@ LISTINGS = (
         name="runs",
         permission="toa.view_run",
         description="Runs of workflows on their way, the earliest first; or those that have ended, the latest first."
-        " One by its id, with its steps, whether or not it has ended.",
+        " One by its id, with its steps by pages, whether or not it has ended.",
         read=_runs,
-        one=_run_of,
+        by_pages=_run_of,
         parameters={
             "endpoint": TEXT,
             "state": {"type": "string", "enum": list(runs.STATES)},

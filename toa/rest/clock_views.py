@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -29,6 +30,8 @@ HEALTH = "toa.view_process"
 """The permission to read how it stands."""
 
 _ID = parameter("id", "path", "Of the row.", {"type": "string"})
+_NUMBER = re.compile(r"[0-9]{1,10}")
+_PARTS = ("limit", "after")
 
 
 class DocumentedSchema(AutoSchema):
@@ -159,6 +162,28 @@ class RowView(ClockView):
         return f"{self.listing.name}_one", {"parameters": [_ID], "responses": {"200": row}}
 
 
+class PagedRowView(RowView):
+    """One row with a page of what belongs to it."""
+
+    def get(self, request: Request, id: str) -> HttpResponse:
+        given = parameters(request.query_params, _PARTS)
+        limit = limit_of(given)
+        after = None if "after" not in given else _position(given["after"])
+        assert limit is not None and self.listing.by_pages is not None
+        row, end = self.listing.by_pages(id, limit, after)
+        following = request.query_params.copy()
+        following["after"] = str(end)
+        return respond({**row, "next": None if end is None else f"{request.path}?{following.urlencode()}"})
+
+    def describe(self, registry: ComponentRegistry) -> tuple[str, dict[str, Any]]:
+        name, document = super().describe(registry)
+        following = {"next": {"type": ["string", "null"]}}
+        shown = {"type": "object", "properties": following}
+        document["parameters"] += [parameter(one, "query", *PAGING[one]) for one in _PARTS]
+        document["responses"]["200"] = {"description": "The row and a page.", "content": {JSON: {"schema": shown}}}
+        return name, document
+
+
 class ActionView(ClockView):
     action: ClassVar[Action]
 
@@ -194,11 +219,19 @@ def patterns() -> Iterator[URLPattern]:
     for listing in LISTINGS:
         named = {"permission": listing.permission, "listing": listing}
         yield path(f"{listing.name}/", _view(_LISTS.get(listing.name, ListView), listing.name, named))
-        if listing.one is not None:
-            yield path(f"{listing.name}/<str:id>/", _view(RowView, listing.name, named))
+        if listing.one is not None or listing.by_pages is not None:
+            view = RowView if listing.by_pages is None else PagedRowView
+            yield path(f"{listing.name}/<str:id>/", _view(view, listing.name, named))
     for action in ACTIONS:
         named = {"permission": action.permission, "action": action}
         yield path(f"{action.listing}/<str:id>/{action.name}/", _view(ActionView, action.name, named))
+
+
+def _position(text: str) -> int:
+    """The number that a page ended with. Raises InvalidQuery."""
+    if not _NUMBER.fullmatch(text):
+        raise InvalidQuery(f"after: {text[:64]!r} is no number of a page")
+    return int(text)
 
 
 def _view(base: type[ClockView], name: str, members: dict[str, Any]) -> Any:

@@ -22,6 +22,7 @@ def of_run(run: Run | EndedRun, now: int) -> dict[str, Any]:
         "due": to_moment(run.due_at),
         "started": to_moment(run.created_at),
         "cause": run.cause,
+        "steps_done": reports.steps_done(run),
     }
     if isinstance(run, EndedRun):
         return shared | {
@@ -34,14 +35,13 @@ def of_run(run: Run | EndedRun, now: int) -> dict[str, Any]:
         "state": reports.state(run, now),
         "wakes": _moment(run.wake_at),
         "waits": run.waits,
-        "steps_done": run.steps,
         "cancelled_by": run.cancel_by,
         "failed": _moment(run.failed_at),
     }
 
 
 def of_shown(shown: Shown, now: int) -> dict[str, Any]:
-    """A run with its steps, the cursors of its watches and the id of the failure that it rests after."""
+    """A run with a page of its steps, the cursors of its watches and the id of the failure that it rests after."""
     return of_run(shown.run, now) | {
         "state": shown.state,
         "watches": dict(shown.watches),

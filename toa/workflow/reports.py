@@ -1,20 +1,22 @@
-"""Runs as an operator looks at them: those on their way and those that ended, by pages; one with all its steps."""
+"""Runs as an operator looks at them: those on their way and those that ended, by pages; one with its steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Func, IntegerField, Q, QuerySet
 
 from toa.cadence.reports.marks import behind, mark, read_mark
 from toa.core.clock import to_moment
 from toa.exceptions import InvalidQuery
-from toa.models import EndedRun, Failure, Outcome, Run, RunStep
+from toa.models import EndedRun, Failure, Outcome, Run
 from toa.runtime import clock, settings
+from toa.workflow import journals
 from toa.workflow.ending import SOURCE
+from toa.workflow.journals import Step
 
 PAGE = 100
 """Runs on a page, unless asked otherwise."""
@@ -56,26 +58,14 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One step of a run. `at` is epoch ms, null for the one that is waited for."""
-
-    position: int
-    kind: str
-    """now, sleep, call, deadline, retry, back-off, watch or occurrence."""
-    name: str
-    outcome: str
-    """made, error, raised, expired, cancelled; `waits` for the one that is waited for."""
-    value: Any
-    at: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """One run with all its steps."""
+    """One run with a page of its steps."""
 
     run: Run | EndedRun
     state: str
     steps: tuple[Step, ...]
+    after: int | None
+    """The position that the next page is asked for with; null where there is none."""
     watches: Mapping[str, int]
     """Identity of each watch -> its cursor, epoch ms: the first start of its latest delivery that is settled."""
     failure: Failure | None
@@ -105,7 +95,7 @@ def ended(
 ) -> Ended:
     """Runs that have ended, at most `limit` of them (1 to 1000), of one endpoint, with one outcome (made, refused,
     failed, cancelled). `after` is the mark of the page before. Raises InvalidQuery."""
-    rows = EndedRun.objects.using(settings.alias()).order_by("-ended_at", "-id")
+    rows = _over().order_by("-ended_at", "-id")
     if endpoint is not None:
         rows = rows.filter(endpoint=endpoint)
     if outcome is not None:
@@ -116,46 +106,43 @@ def ended(
     return Ended(runs=found, after=mark)
 
 
-def show(identity: UUID) -> Shown | None:
-    """A run with all its steps, on its way or ended; null where there is none."""
+def find(identity: UUID) -> Run | EndedRun | None:
+    """A run on its way or ended, without its steps; null where there is none."""
     alias = settings.alias()
     run = Run.objects.using(alias).filter(id=identity).first()
+    return run if run is not None else _over().filter(id=identity).first()
+
+
+def show(identity: UUID, *, limit: int = journals.PAGE, after: int | None = None) -> Shown | None:
+    """A run with a page of its steps, from the first one on, on its way or ended; null where there is none.
+
+    A page has at most `limit` steps (1 to 1000), and `after` is the position from the page before; see
+    `toa.workflow.journals`. What the run waits for is the last step of the last page. Raises InvalidQuery.
+    """
+    run = find(identity)
     if run is None:
-        over = EndedRun.objects.using(alias).filter(id=identity).first()
-        if over is None:
-            return None
-        steps = tuple(Step(**step) for step in over.steps)
-        return Shown(run=over, state=over.outcome, steps=steps, watches={}, failure=None)
-    journal = RunStep.objects.using(alias).filter(run=identity).order_by("position")
-    done = [
-        Step(
-            position=step.position,
-            kind=step.kind,
-            name=step.name,
-            outcome=step.outcome,
-            value=step.value,
-            at=to_moment(step.at),
+        return None
+    steps, following = journals.page(run, limit=limit, after=after)
+    if isinstance(run, EndedRun):
+        return Shown(run=run, state=run.outcome, steps=steps, after=following, watches={}, failure=None)
+    waits = run.waits
+    if waits is not None and following is None:
+        waiting = Step(
+            position=waits["position"],
+            kind=waits["kind"],
+            name=waits["name"],
+            outcome="waits",
+            value=waits.get("until"),
+            at=None,
         )
-        for step in journal
-    ]
-    if run.waits is not None:
-        waits = run.waits
-        done.append(
-            Step(
-                position=waits["position"],
-                kind=waits["kind"],
-                name=waits["name"],
-                outcome="waits",
-                value=waits.get("until"),
-                at=None,
-            )
-        )
+        steps = (*steps, waiting)
     return Shown(
         run=run,
         state=state(run, clock.clock().now()),
-        steps=tuple(done),
+        steps=steps,
+        after=following,
         watches={name: cursor for name, (_, cursor) in run.watches.items()},
-        failure=Failure.objects.using(alias).filter(call=identity, source=SOURCE).first(),
+        failure=Failure.objects.using(settings.alias()).filter(call=identity, source=SOURCE).first(),
     )
 
 
@@ -175,6 +162,17 @@ def waits_for(run: Run) -> str:
     """What a run on its way waits for, as its kind and name; empty where it waits for nothing."""
     waits = run.waits or {}
     return f"{waits.get('kind', '')} {waits.get('name', '')}".strip()
+
+
+def steps_done(run: Run | EndedRun) -> int:
+    """How many steps the journal of a run has that was found here."""
+    return run.steps if isinstance(run, Run) else int(vars(run)["steps_done"])
+
+
+def _over() -> QuerySet[EndedRun]:
+    """Runs that have ended, with the length of their journals in place of these: one may have megabytes."""
+    length = Func(F("steps"), function="jsonb_array_length", output_field=IntegerField())
+    return EndedRun.objects.using(settings.alias()).defer("steps").annotate(steps_done=length)
 
 
 def _page(rows: QuerySet[Found], limit: int, column: str) -> tuple[tuple[Found, ...], str | None]:
