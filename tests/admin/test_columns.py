@@ -74,6 +74,11 @@ def test_the_last_moment_there_is_can_be_shown_in_every_zone(root, address, toa_
         (0, {}, "due"),
         (-MINUTE, {"wake": 500}, "handed out"),
         (-MINUTE, {"wake": 20 * SECOND, "attempt": 1}, "waiting next try in 20 s"),
+        (
+            -MINUTE,
+            {"wake": 20 * SECOND, "attempt": 1, "error": "OSError: no"},
+            "waiting next try in 20 s, after OSError: no",
+        ),
         (-MINUTE, {"wake": -SECOND, "attempt": 1}, "due"),
         (-MINUTE, {"wake": 20 * SECOND, "token": uuid4()}, "running lease ends in 20 s"),
         (-MINUTE, {"wake": -SECOND, "token": uuid4()}, "running lease lapsed"),

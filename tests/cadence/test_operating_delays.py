@@ -327,9 +327,9 @@ def test_D15_claimed_by_a_pass_while_its_entitys_own_transaction_moves_it(tally,
 def test_a_move_counts_the_tries_afresh_and_keeps_the_key(tally, toa_clock):
     identity = on_errand(tally, interval=0, fail=2)
     toa_clock.run_until_idle()
-    assert Delay.objects.get().attempt == 1
+    assert (Delay.objects.get().attempt, Delay.objects.get().error) == (1, "Transient: not yet")
     toa.delay.move(identity, interval="1h")
-    assert Delay.objects.get().attempt == 0
+    assert (Delay.objects.get().attempt, Delay.objects.get().error) == (0, "")
     toa_clock.advance("2h")
     assert len({note["key"] for note in errand.CALLS}) == 1
     assert History.objects.get(call=UUID(identity)).attempt == 2

@@ -34,6 +34,7 @@ class DeliveryAdmin(LiveAdmin):
         "state",
         "next_look",
         "attempt",
+        "error",
         "strikes",
         "request_json",
         "cause_json",

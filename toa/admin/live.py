@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.text import Truncator
 
 from toa.admin import cells, decisions
 from toa.admin.deciding import ActingAdmin
@@ -28,6 +29,8 @@ from toa.core.clock import to_moment
 from toa.core.duration import HOUR_MS, MINUTE_MS
 from toa.models import Delay, ScheduledCall
 
+SHORT = 100
+"""Characters of an error in a list."""
 BACK_OFF_MS = MINUTE_MS
 """Longer than the longest wait for another try: what is due and not running is looked at again before that."""
 
@@ -70,7 +73,10 @@ class LiveAdmin(ActingAdmin):
             return "due"
         if to_moment(row.due_at) > now:
             return "waiting"
-        return cells.lines("waiting", f"next try {relative(wake, now)}") if row.attempt else "handed out"
+        if not row.attempt:
+            return "handed out"
+        after = f", after {Truncator(row.error).chars(SHORT)}" if row.error else ""
+        return cells.lines("waiting", f"next try {relative(wake, now)}{after}")
 
     @admin.display(description="attempts")
     def attempts(self, row: Any) -> str:
@@ -108,6 +114,7 @@ class DelayAdmin(LiveAdmin):
         "next_look",
         "overdue",
         "attempt",
+        "error",
         "strikes",
         "armed_by",
         "name",
@@ -144,6 +151,7 @@ class ScheduledCallAdmin(LiveAdmin):
         "next_look",
         "overdue",
         "attempt",
+        "error",
         "strikes",
         "about",
         "beside",

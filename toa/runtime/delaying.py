@@ -143,10 +143,10 @@ def _moved(row: Delay, moment: int, by: str) -> str:
     now = _now()
     row.due_at = to_datetime(moment)
     row.wake_at = to_datetime(max(moment, now))
-    row.attempt = 0
+    row.attempt, row.error = 0, ""
     if by:
         row.cause = {**(row.cause or {}), "moved_by": by}
-    row.save(update_fields=["due_at", "wake_at", "attempt", "cause"])
+    row.save(update_fields=["due_at", "wake_at", "attempt", "error", "cause"])
     waking.after_commit(row.wake_at, to_datetime(now))
     return MOVED
 

@@ -20,7 +20,7 @@ _LOCK = "SELECT c.id, c.token FROM toa_delay c WHERE {condition} ORDER BY c.id F
 _FORGET_NAME = "UPDATE toa_delay SET name = NULL WHERE id = ANY(%s)"
 _DELETE = "DELETE FROM toa_delay WHERE id = ANY(%s) RETURNING id, source, endpoint, due_at, attempt, cause, entity"
 _MOVE = """
-UPDATE toa_delay d SET due_at = n.due, wake_at = greatest(n.due, %s), attempt = 0
+UPDATE toa_delay d SET due_at = n.due, wake_at = greatest(n.due, %s), attempt = 0, error = ''
   FROM unnest(%s::uuid[], %s::timestamptz[]) AS n(id, due) WHERE d.id = n.id
 """
 

@@ -37,7 +37,7 @@ WINDOW = 10_000
 _LISTED = """
 SELECT c.id, c.due_at, c.event, c.endpoint, c.source, c.source_id, c.version, c.receiver, c.target, c.wake_at,
        c.attempt, CASE WHEN f.id IS NOT NULL THEN 'failed' WHEN c.wake_at IS NULL THEN 'parked'
-            WHEN c.token IS NOT NULL THEN 'leased' ELSE 'waiting' END, coalesce(f.error, '')
+            WHEN c.token IS NOT NULL THEN 'leased' ELSE 'waiting' END, coalesce(f.error, c.error)
   FROM toa_delivery c LEFT JOIN toa_failure f ON f.call = c.id
  WHERE {where} ORDER BY c.due_at, c.id LIMIT %s
 """
