@@ -98,6 +98,15 @@ def test_O2_calls_aimed_at_another_object_are_not_told_of(claim, toa_clock):
     assert len(explain(TALLIES, other).armed) == 1
 
 
+def test_O2_a_call_between_two_tries_and_what_the_last_one_ended_in(claim, toa_clock):
+    toa.call(f"{TALLIES}.arm", {"interval": "1h"}, id=claim)
+    again = to_datetime(toa_clock.now + HOUR + 2_000)
+    toa_clock.set(toa_clock.now + HOUR)
+    Delay.objects.update(attempt=1, error="OSError: no route", wake_at=again)
+    assert "due: 2026-01-05 13:00:00 UTC, now; tried again" in said(TALLIES, claim)
+    assert "after 1 attempt, the last of which ended in OSError: no route." in said(TALLIES, claim)
+
+
 def test_O2_a_sweep_whose_criteria_it_does_not_fit_yet(beacon, toa_clock):
     text = said(BEACONS, beacon)
     assert "until is not due yet: 2026-01-05 14:30:00 UTC" in text

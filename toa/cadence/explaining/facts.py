@@ -85,6 +85,8 @@ class OnItsWay:
     wake: int | None
     """When it is looked at next; null while it is parked."""
     attempts: int
+    error: str
+    """What the last try ended in."""
     behind: str
     """What it waits behind, in words; empty where nothing holds it."""
     unmade: Unmade | None
@@ -99,6 +101,8 @@ class Armed:
     due: int
     wake: int | None
     attempts: int
+    error: str
+    """What the last try ended in."""
     running: bool
     own: bool
     """Whether the object armed it itself."""

@@ -58,6 +58,7 @@ def deliveries(component: Component, identity: str) -> tuple[OnItsWay, ...]:
             happened=to_moment(row.created_at),
             wake=None if row.wake_at is None else to_moment(row.wake_at),
             attempts=row.attempt,
+            error=row.error,
             behind=_behind(row, first.get(heads.get(row.id, row.id)), failures, unmade, stopped),
             unmade=unmade.get(row.id),
         )
@@ -134,6 +135,7 @@ def _stored(row: Delay, entity: str, unmade: Unmade | None) -> Armed:
         due=to_moment(row.due_at),
         wake=None if row.wake_at is None else to_moment(row.wake_at),
         attempts=row.attempt,
+        error=row.error,
         running=row.token is not None,
         own=row.entity == entity,
         unmade=unmade,

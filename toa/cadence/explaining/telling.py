@@ -129,8 +129,14 @@ def _delivery(one: OnItsWay, now: int) -> str:
         return f"{start} waits behind {one.behind}."
     if one.unmade is not None:
         return f"{start} is made by nobody: {_until_it_fails(one.unmade, now)}."
-    tried = f", after {one.attempts} attempts" if one.attempts else ""
-    return f"{start} is due {when(one.wake, now)}{tried}."
+    return f"{start} is due {when(one.wake, now)}{_tried(one)}."
+
+
+def _tried(one: OnItsWay | Armed) -> str:
+    if not one.attempts:
+        return ""
+    last = f", the last of which ended in {one.error}" if one.error else ""
+    return f", after {one.attempts} attempt{'' if one.attempts == 1 else 's'}{last}"
 
 
 def _until_it_fails(one: Unmade, now: int) -> str:
@@ -154,7 +160,7 @@ def _armed(one: Armed, now: int) -> str:
         due = when(one.due, now)
         return f"{whose} {one.endpoint} (delay {one.id}), due {due}: {_until_it_fails(one.unmade, now)}."
     yet = "not due yet" if one.due > now else "due"
-    again = f"; tried again {when(one.wake, now)}, after {one.attempts} attempts" if one.attempts else ""
+    again = f"; tried again {when(one.wake, now)}{_tried(one)}" if one.attempts else ""
     return f"{whose} {one.endpoint} (delay {one.id}), {yet}: {when(one.due, now)}{again}."
 
 

@@ -116,7 +116,7 @@ def _moments(facts: Facts) -> Iterator[Ahead]:
 
 def _calls(facts: Facts) -> Iterator[Ahead]:
     for call in facts.armed:
-        tried = f"after {call.attempts} attempts" if call.attempts else ""
+        tried = f"tried again after {call.error or f'{call.attempts} attempts'}" if call.attempts else ""
         state = "being made" if call.running else tried
         yield Ahead(
             at=call.due if call.wake is None or not call.attempts else call.wake,
