@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpcore
 import httpx
 
 from shop.outside.problems import BadAnswer, NoAnswer, NotTaken
 from shop.outside.replies import checked, document, refuse_unfit_headers
+from shop.outside.transport import OutOfTime, Transport, until
 from toa.manifests.schemas import Checker
 
 CONNECTIONS = 10
@@ -56,9 +58,7 @@ class Client:
             base_url=terms.address,
             headers=headers,
             timeout=httpx.Timeout(terms.read_s, connect=terms.connect_s),
-            limits=httpx.Limits(
-                max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_S
-            ),
+            transport=Transport(connections=CONNECTIONS, idle_s=IDLE_S),
             follow_redirects=False,
             # Neither a proxy nor a password file of the host's is meant for the token.
             trust_env=False,
@@ -84,20 +84,21 @@ class Client:
 
     def _ask(self, method: str, path: str, reply: Checker, **request: Any) -> dict[str, Any]:
         what = f"{method} {path}"
-        give_up = time.monotonic() + self._terms.whole_s
-        with _in_words(what, self._terms), self._http.stream(method, path, **request) as response:
+        with (
+            _in_words(what, self._terms),
+            until(time.monotonic() + self._terms.whole_s),
+            self._http.stream(method, path, **request) as response,
+        ):
             _refuse_status(what, response)
             refuse_unfit_headers(what, response.headers, self._terms.largest)
-            return checked(what, document(what, b"".join(self._bounded(what, response, give_up))), reply)
+            return checked(what, document(what, b"".join(self._bounded(what, response))), reply)
 
-    def _bounded(self, what: str, response: httpx.Response, give_up: float) -> Iterator[bytes]:
+    def _bounded(self, what: str, response: httpx.Response) -> Iterator[bytes]:
         size = 0
         for piece in response.iter_raw():
             size += len(piece)
             if size > self._terms.largest:
                 raise BadAnswer(f"{what}: the answer is larger than {self._terms.largest} bytes")
-            if time.monotonic() > give_up:
-                raise NoAnswer(f"{what}: the answer was not over within {self._terms.whole_s:g} s")
             yield piece
 
 
@@ -108,15 +109,17 @@ _MEANING = {401: ", the token does not count there", 403: ", the token may not d
 def _in_words(what: str, terms: Terms) -> Iterator[None]:
     try:
         yield
-    except httpx.ConnectTimeout as error:
+    except OutOfTime as error:
+        raise NoAnswer(f"{what}: the answer was not over within {terms.whole_s:g} s") from error
+    except httpcore.ConnectTimeout as error:
         raise NoAnswer(f"{what}: no connection within {terms.connect_s:g} s") from error
-    except httpx.ConnectError as error:
+    except httpcore.ConnectError as error:
         raise NoAnswer(f"{what}: no connection: {error}") from error
-    except httpx.TimeoutException as error:
+    except httpcore.TimeoutException as error:
         raise NoAnswer(f"{what}: no answer within {terms.read_s:g} s") from error
-    except httpx.HTTPError as error:
+    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
         raise NoAnswer(f"{what}: the connection broke: {error}") from error
-    except httpx.InvalidURL as error:
+    except (httpcore.UnsupportedProtocol, httpx.InvalidURL) as error:
         raise NotTaken(f"{what}: the address cannot be read: {error}") from error
 
 

@@ -28,6 +28,8 @@ class Fault(StrEnum):
     """No answer comes."""
     DRIP = "drip"
     """An answer comes, a byte at a time."""
+    DRIP_HEAD = "drip-head"
+    """The same, and not even its headers come to an end."""
 
     ABSURD = "absurd"
     """A value out of its range: a negative figure, an unknown status, an empty reference."""
@@ -54,7 +56,7 @@ class Fault(StrEnum):
 
 FAMILIES: Mapping[str, tuple[Fault, ...]] = {
     "fail": (Fault.INTERNAL, Fault.UNAVAILABLE, Fault.BUSY, Fault.RESET),
-    "hang": (Fault.SILENT, Fault.DRIP),
+    "hang": (Fault.SILENT, Fault.DRIP, Fault.DRIP_HEAD),
     "lie": (
         Fault.ABSURD,
         Fault.TYPE,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from shop.warehouse.distorting import ELSEWHERE, Answer, distorted, plain
-from shop.warehouse.faults import Draw, Fault, UnfitSetting
+from shop.warehouse.faults import FAMILIES, Draw, Fault, UnfitSetting
 from shop.warehouse.page import page
 from shop.warehouse.routes import Refused, Request, answer, route_of
 
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 LARGEST = 64_000_000
 """Bytes of a request."""
-_BEFORE = (Fault.INTERNAL, Fault.UNAVAILABLE, Fault.BUSY, Fault.RESET)
+_DRIPS = {
+    Fault.DRIP: (b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", b" "),
+    Fault.DRIP_HEAD: (b"HTTP/1.1 200 OK\r\nServer: ", b"-"),
+}
+"""How an answer that drips begins, and how it goes on."""
 _OPEN = ("/", "/ledger", "/faults", "/shelves", ELSEWHERE)
 """For people, tests and proofs: no credentials, no faults."""
 
@@ -60,9 +64,9 @@ class Handler(BaseHTTPRequestHandler):
         route, order = route_of(request)
         draw = self.server.faults.draw(route.kind, acts=route.acts)
         self.server.wait(draw.delay_s)
-        if draw.fault in _BEFORE:
+        if draw.fault in FAMILIES["fail"]:
             self._fail(draw.fault)
-        elif draw.fault in (Fault.SILENT, Fault.DRIP):
+        elif draw.fault in FAMILIES["hang"]:
             if draw.acts_first:
                 answer(self.server.ledger, route, request, order)
             self._hang(draw)
@@ -118,12 +122,11 @@ class Handler(BaseHTTPRequestHandler):
     def _hang(self, draw: Draw) -> None:
         """Say nothing, or next to nothing, for as long as the settings have it; then close."""
         give_up = time.monotonic() + self.server.faults.settings.hang_s
-        if draw.fault is Fault.DRIP:
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
+        head, drop = _DRIPS.get(draw.fault, (b"", b""))
+        self.wfile.write(head)
         while (left := give_up - time.monotonic()) > 0 and not self.server.wait(min(left, 0.05)):
-            if draw.fault is Fault.DRIP:
-                self.wfile.write(b" ")
-                self.wfile.flush()
+            self.wfile.write(drop)
+            self.wfile.flush()
         self.close_connection = True
 
     def _reset(self) -> None:

@@ -60,6 +60,7 @@ CAUSES = {
     Fault.RESET: "NoAnswer: GET /inventory: the connection broke: [Errno 104] Connection reset by peer",
     Fault.SILENT: "NoAnswer: GET /inventory: no answer within 0.7 s",
     Fault.DRIP: "NoAnswer: GET /inventory: the answer was not over within 1 s",
+    Fault.DRIP_HEAD: "NoAnswer: GET /inventory: the answer was not over within 1 s",
     Fault.ABSURD: "BadAnswer: GET /inventory: in the answer /items/1/available: -5 is less than 0",
     Fault.TYPE: "BadAnswer: GET /inventory: in the answer /items/1/available: ",
     Fault.HALF: "BadAnswer: GET /inventory: the answer is not whole JSON: ",
