@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from contextlib import nullcontext
 from typing import Any
 
 from celery import shared_task
@@ -23,7 +24,7 @@ from toa.cadence.passes import perform, run_pass
 from toa.cadence.processes import Heartbeat, capacity, stands_down
 from toa.cadence.pulses import replica
 from toa.cadence.serving import serve
-from toa.cadence.sessions import prepare_session
+from toa.cadence.sessions import end_session, kept_session, prepare_session
 from toa.cadence.source import BACKSTOP_MS, Hint
 from toa.cadence.tick import TICK, TICK_EXPIRES_S
 from toa.cadence.upkeep import Upkeep
@@ -79,6 +80,13 @@ def tick(since: int | None = None, only: list[str] | None = None) -> None:
     `since` (epoch ms) says that beat saw something due that is as old as that; `only` names the sources of which it
     knows that something is due, null: any.
     """
+    # Called as a function it is part of what the caller does, on the caller's connection.
+    by_caller = tick.request.called_directly or tick.request.is_eager
+    with nullcontext() if by_caller else kept_session():
+        _make_pass(since, only)
+
+
+def _make_pass(since: int | None, only: list[str] | None) -> None:
     if stands_down():
         return
     serve()
@@ -150,3 +158,4 @@ def _worker_process_init(**_: Any) -> None:
 def _worker_process_shutdown(**_: Any) -> None:
     replica.stop()
     suspects.close()
+    end_session()
