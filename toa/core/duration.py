@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 from toa.exceptions import InvalidDuration
 
@@ -90,6 +91,7 @@ def format_duration(milliseconds: int) -> str:
     return ("-" if milliseconds < 0 else "") + "".join(parts)
 
 
+@lru_cache(maxsize=1_024)
 def _text_to_ms(text: str) -> int:
     if not text:
         raise InvalidDuration("a duration cannot be empty", hint=_EXAMPLES)

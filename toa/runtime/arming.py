@@ -15,7 +15,7 @@ from toa.exceptions import InvalidInput, NotAllowedHere
 from toa.models import Outcome
 from toa.runtime import bindings, settings, waking
 from toa.runtime.journal import write_history
-from toa.runtime.requests import check_storable, split
+from toa.runtime.requests import check_storable
 from toa.runtime.sql import insert_rows, moment_text
 from toa.runtime.table import Lock
 from toa.runtime.withdrawing import Row, taken, withdraw
@@ -40,7 +40,7 @@ def armed(
     `overdue` is how many ms after its moment the call may still begin; null: however late.
     """
     operation = bindings.operation(endpoint)
-    check_storable(operation, request)
+    given, query = check_storable(operation, request)
     reason = None if unchained else refuses_chain(call.hops(), endpoint)
     if reason:
         raise NotAllowedHere(reason, hint="arm it with unchained=True if it is meant to go on")
@@ -48,7 +48,6 @@ def armed(
         raise InvalidInput(f"overdue is null or a whole number of ms from 0, not {overdue!r}")
     if key is not None and not (isinstance(key, str) and 0 < len(key) <= 191):
         raise InvalidInput(f"key is text of 1 to 191 characters, not {key!r}")
-    given, query = split(request)
     return Armed(
         id=uuid7(),
         endpoint=endpoint,

@@ -43,14 +43,18 @@ def split(request: Mapping[str, Any] | None) -> tuple[Any, Mapping[str, Any] | N
     return request.get("input"), request.get("query")
 
 
-def check_storable(operation: Operation, request: Mapping[str, Any] | None) -> None:
-    """Check a request that is to be made later, so that a wrong one is refused where it is stored."""
+def check_storable(operation: Operation, request: Mapping[str, Any] | None) -> tuple[Any, Mapping[str, Any] | None]:
+    """Check a request that is to be made later, so that a wrong one is refused where it is stored; returns its input
+    and query as they were given."""
     if operation.spec.type in (OperationType.OBSERVATION, OperationType.COMPUTATION):
         raise NotAllowedHere(
             f"{operation.endpoint} is of type {operation.spec.type.value}; stored calls are of transitions,"
             " assignments, effects and workflows"
         )
-    prepare(operation, *split(request))
+    given, query = split(request)
+    operation.input.check(given)
+    _query(operation, query)
+    return given, query
 
 
 def _query(operation: Operation, query: Mapping[str, Any] | None) -> Query | None:
