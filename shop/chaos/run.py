@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,15 +17,14 @@ import toa
 from shop.chaos.customers import Seen
 from shop.chaos.plan import CLOSED_S, Plan
 from shop.chaos.windows import FAULTS
-from shop.children import Child, beat, end_all, manage, worker
-from shop.demo.house import House, differences
+from shop.children import Child, manage
+from shop.demo.crew import Crew
+from shop.demo.house import differences
 from shop.demo.world import World
-from toa.cadence.processes import alive
 
 QUEUES = {"ticks": ("toa,celery", 1), "calls": ("toa.calls", 3)}
 """Kind of worker -> its queues, and how many children it has: what hangs in one queue holds up nothing in the other."""
 CUSTOMERS = 2
-UP_WITHIN_S = 30.0
 LOOK_S = 0.2
 SAY_S = 5.0
 """How often it is said how far the run is."""
@@ -48,17 +46,14 @@ class Run:
 
     def __init__(self, plan: Plan, world: World, say: Callable[[str], None]) -> None:
         self.kills = 0
-        self.load = 1.0
-        """How many processes wanted each core at the worst, 1 at least."""
         self.ledger: dict[str, Any] = {}
         """What the outside held in the end."""
         self._plan = plan
         self._world = world
         self._say = say
         self._luck = Random(f"{plan.seed}:kills")
-        self._crew: dict[str, Child] = {}
+        self.crew = Crew(world)
         self._started = 0
-        self._house: House | None = None
 
     def go(self) -> Seen:
         """Let it happen until nothing is left to come; returns what the customers saw.
@@ -78,33 +73,22 @@ class Run:
             for out in outs:
                 seen += Seen(**json.loads(out.read_text(encoding="utf-8")))
             self._come_to_rest()
-            self.ledger = self._outside.ledger()
+            self.ledger = self.crew.house.ledger()
             return seen
         finally:
-            end_all([*customers, *self._crew.values()])
-
-    @property
-    def _outside(self) -> House:
-        assert self._house is not None
-        return self._house
+            self.crew.end(customers)
 
     def _open(self) -> None:
         shelves = self._sheet("shelves", self._plan.shelves)
-        self._house = House(self._child, str(shelves), seed=self._plan.seed)
-        self._crew["warehouse"] = self._house.child
-        self._crew["beat"] = self._child("beat", beat())
+        self.crew.start_house(str(shelves), seed=self._plan.seed)
+        self.crew.start_beat()
         for kind in QUEUES:
             for _ in range(self._plan.workers):
                 self._start_worker(kind)
         for product, available in self._plan.stock.items():
             toa.call("fulfilment.stock.assign", {"available": available}, id=product, version=0)
-        give_up = time.monotonic() + UP_WITHIN_S
-        while len(alive("worker")) < len(QUEUES) * self._plan.workers or not alive("beat"):
-            self._check_crew()
-            if time.monotonic() > give_up:
-                raise CommandError(f"Beat and workers gave no sign of life within {UP_WITHIN_S:g} s.")
-            time.sleep(LOOK_S)
-        self._outside.behave(**FAULTS)
+        self.crew.wait(len(QUEUES) * self._plan.workers)
+        self.crew.house.behave(**FAULTS)
 
     def _live_through(self, begins: float, customers: list[Child]) -> None:
         closes_s, opens_s = self._plan.closes_s, self._plan.closes_s + CLOSED_S
@@ -115,7 +99,7 @@ class Run:
         while blows or not all(child.is_over() for child in customers):
             while blows and time.time() >= begins + blows[0][0]:
                 blows.pop(0)[1]()
-            self._check_crew()
+            self.crew.check()
             for child in customers:
                 if child.is_over() and child.end():
                     raise CommandError(f"{child.name} failed.\n{child.last_words()}")
@@ -125,14 +109,14 @@ class Run:
             time.sleep(LOOK_S)
 
     def _come_to_rest(self) -> None:
-        self._outside.behave(drift=0)
-        patience_s = (PATIENCE_S + PATIENCE_FOR_AN_ORDER_S * self._plan.orders) * self.load
+        self.crew.house.behave(drift=0)
+        patience_s = (PATIENCE_S + PATIENCE_FOR_AN_ORDER_S * self._plan.orders) * self.crew.load
         self._say(f"The last customer is done, and shelves change no more. {self._standing()}")
         give_up, said = time.monotonic() + patience_s, time.monotonic()
-        while any(self._open_ends().values()) or differences(self._outside.shelves()):
-            self._check_crew()
+        while any(self._open_ends().values()) or differences(self.crew.house.shelves()):
+            self.crew.check()
             if time.monotonic() > give_up:
-                apart = [str(one) for one in differences(self._outside.shelves())[:3]]
+                apart = [str(one) for one in differences(self.crew.house.shelves())[:3]]
                 raise CommandError(
                     f"It did not come to rest within {patience_s:.0f} s: {self._standing()}. {'; '.join(apart)}"
                 )
@@ -154,29 +138,29 @@ class Run:
         )
 
     def _kill_a_worker(self) -> None:
-        name = self._luck.choice(sorted(name for name in self._crew if name.startswith(tuple(QUEUES))))
-        self._crew.pop(name).kill()
+        name = self._luck.choice([name for name in self.crew.names() if name.startswith(tuple(QUEUES))])
+        self.crew.kill(name)
         self.kills += 1
         self._say(f"SIGKILL to the worker {name}; another one starts.")
         self._start_worker(name.partition("-")[0])
 
     def _close_the_outside(self) -> None:
-        self._outside.behave(fail=1.0, hang=0.0, lie=0.0, lost=0.0)
+        self.crew.house.behave(fail=1.0, hang=0.0, lie=0.0, lost=0.0)
         self._say(f"The outside takes no request for {CLOSED_S:g} s.")
 
     def _open_the_outside(self) -> None:
-        self._outside.behave(**FAULTS)
+        self.crew.house.behave(**FAULTS)
 
     def _start_worker(self, kind: str) -> None:
         self._started += 1
         name = f"{kind}-{self._started}"
-        self._crew[name] = self._child(name, worker(name, *QUEUES[kind]))
+        self.crew.start_worker(name, *QUEUES[kind])
 
     def _customers(self, part: int, begins: float, out: Path) -> Child:
         plan = self._plan
         options = {"orders": plan.orders, "seed": plan.seed, "begins": begins, "part": part, "of": CUSTOMERS}
         arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
-        return self._child(f"customers-{part}", manage("shop_customers", str(out), *arguments))
+        return self.crew.child(f"customers-{part}", manage("shop_customers", str(out), *arguments))
 
     def _sheet(self, name: str, figures: Mapping[str, int]) -> Path:
         path = self._world.logs / f"{name}.csv"
@@ -185,14 +169,3 @@ class Run:
             writer.writerow(("product", "available"))
             writer.writerows(figures.items())
         return path
-
-    def _check_crew(self) -> None:
-        self.load = max(self.load, os.getloadavg()[0] / (os.cpu_count() or 1))
-        for child in self._crew.values():
-            if child.is_over():
-                raise CommandError(f"{child.name} died by itself.\n{child.last_words()}")
-
-    def _child(self, name: str, command: list[str], **environment: str) -> Child:
-        reached = self._house.environment if self._house else {}
-        log = self._world.logs / f"{name}.log"
-        return Child(name, command, environment={**self._world.environment, **reached, **environment}, log=log)

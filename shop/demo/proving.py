@@ -29,6 +29,9 @@ class Proof:
     broken: str = ""
     """What was found in its place."""
 
+    def __str__(self) -> str:
+        return f"{self.claim} ({self.broken})" if self.broken else self.claim
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lateness:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +11,13 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from shop.children import Child, beat, end_all, manage, worker
-from shop.demo.house import DRIFT, DRIFTING, Difference, House, differences
+from shop.children import Child, manage
+from shop.demo.crew import Crew
+from shop.demo.house import DRIFT, DRIFTING, Difference, differences
 from shop.demo.paying import Customers
 from shop.demo.screen import Screen
 from shop.demo.watching import Standing, Watcher
 from shop.demo.world import WINDOW_S, World
-from toa.cadence.processes import alive
 
 DATA = Path(settings.BASE_DIR) / "store" / "data"
 STOCK = DATA / "stock.csv"
@@ -26,8 +25,6 @@ QUEUES = "toa,toa.calls,celery"
 WORKERS = ("worker-1", "worker-2")
 RATE = 20
 """Orders a second that each of the two large imports places."""
-UP_WITHIN_S = 20.0
-"""How long beat and workers may take until they show a sign of life."""
 OVER_WITHIN_S = 45.0
 """From the first process to the last settled call."""
 LOOK_S = 0.1
@@ -53,14 +50,11 @@ class Story:
 
     def __init__(self, world: World, screen: Screen) -> None:
         self.customers = Customers(window_s=WINDOW_S)
-        self.load = 0.0
-        """The greatest load of the machine that was seen, for each core."""
         self._world = world
         self._screen = screen
         self._watcher = Watcher()
-        self._crew: dict[str, Child] = {}
+        self.crew = Crew(world)
         self._imports: list[Child] = []
-        self._house: House | None = None
         self._told = time.monotonic()
         # Each once so many orders have expired.
         self._mishaps = [(40, self._kill_a_worker), (120, self._empty_the_broker)]
@@ -83,7 +77,7 @@ class Story:
             shelves = self._settle(give_up)
             return Told(placed=sum(self._placed(child) for child in self._imports), shelves=shelves)
         finally:
-            end_all([*self._crew.values(), *self._imports])
+            self.crew.end(self._imports)
 
     def _is_over(self) -> bool:
         for _ in range(SHOW_EVERY):
@@ -91,8 +85,7 @@ class Story:
             time.sleep(LOOK_S)
         standing = self._watcher.standing()
         self._screen.show(self._watcher.news(), standing)
-        self.load = max(self.load, os.getloadavg()[0] / (os.cpu_count() or 1))
-        self._check_crew()
+        self.crew.check()
         self._look_at_the_shelves()
         if self._mishaps and standing.expired >= self._mishaps[0][0]:
             self._mishaps.pop(0)[1](standing)
@@ -103,7 +96,7 @@ class Story:
         if time.monotonic() - self._told < TELL_S:
             return
         self._told = time.monotonic()
-        apart = differences(self._warehouse.shelves())
+        apart = differences(self.crew.house.shelves())
         if apart:
             self._screen.say(f"Not what the warehouse has: {_figures(apart)}, such as {apart[0]}.")
         else:
@@ -111,7 +104,7 @@ class Story:
 
     def _settle(self, give_up: float) -> dict[str, int]:
         """Let the shelves come to rest, and wait for the figures to be set right; returns the shelves."""
-        house = self._warehouse
+        house = self.crew.house
         house.drift(0)
         apart = differences(house.shelves())
         self._screen.say(
@@ -119,7 +112,7 @@ class Story:
             f" {_figures(apart)} to be set right."
         )
         while apart and time.monotonic() < give_up:
-            self._check_crew()
+            self.crew.check()
             self._screen.show(self._watcher.news(), self._watcher.standing())
             time.sleep(LOOK_S)
             apart = differences(house.shelves())
@@ -128,24 +121,18 @@ class Story:
         self._screen.say(f"{len(shelves) - len(apart)} of {len(shelves)} figures are what the warehouse has.")
         return shelves
 
-    @property
-    def _warehouse(self) -> House:
-        assert self._house is not None
-        return self._house
-
     def _open(self) -> None:
-        self._house = House(self._child, str(STOCK))
-        self._crew["warehouse"] = self._house.child
-        self._start("beat", beat())
+        self.crew.start_house(str(STOCK))
+        self.crew.start_beat()
         for name in WORKERS:
-            self._start(name, worker(name, QUEUES, 2))
-        stock = self._child("stock", manage("shop_import", "--stock", str(STOCK), "--json"))
+            self.crew.start_worker(name, QUEUES, 2)
+        stock = self.crew.child("stock", manage("shop_import", "--stock", str(STOCK), "--json"))
         try:
             self._placed(stock)
         finally:
             stock.kill()
-        self._wait_for_crew()
-        self._warehouse.drift(DRIFT)
+        self.crew.wait(len(WORKERS))
+        self.crew.house.drift(DRIFT)
         self._screen.say(
             f"Beat and workers are up. Orders come in; each may be paid for {WINDOW_S} s. In the warehouse, a program"
             f" of its own, {DRIFT} shelves of {DRIFTING}* a second are counted, broken or found."
@@ -153,33 +140,19 @@ class Story:
         orders = str(DATA / "orders.csv")
         for number, expiry in enumerate(("sweep", "alarm", "process"), start=1):
             command = manage("shop_import", orders, "--part", f"{number}/3", "--rate", str(RATE), "--json")
-            self._imports.append(self._child(f"orders-{expiry}", command, TOA_SHOP_EXPIRY=expiry))
-        self._imports.append(self._child("orders-eu", manage("shop_import", str(DATA / "orders-eu.csv"), "--json")))
-
-    def _wait_for_crew(self) -> None:
-        give_up = time.monotonic() + UP_WITHIN_S
-        while len(alive("worker")) < len(WORKERS) or not alive("beat"):
-            self._check_crew()
-            if time.monotonic() > give_up:
-                raise CommandError(f"Beat and workers gave no sign of life within {UP_WITHIN_S:g} s.")
-            time.sleep(LOOK_S)
+            self._imports.append(self.crew.child(f"orders-{expiry}", command, TOA_SHOP_EXPIRY=expiry))
+        self._imports.append(self.crew.child("orders-eu", manage("shop_import", str(DATA / "orders-eu.csv"), "--json")))
 
     def _kill_a_worker(self, standing: Standing) -> None:
-        victim = self._crew.pop("worker-1")
-        victim.kill()
+        victim = self.crew.kill("worker-1")
         self._screen.say(
             f"SIGKILL to worker-1 (process {victim.pid}) while {standing.due} are due. Another one starts."
         )
-        self._start("worker-3", worker("worker-3", QUEUES, 2))
+        self.crew.start_worker("worker-3", QUEUES, 2)
 
     def _empty_the_broker(self, standing: Standing) -> None:
         keys = self._world.empty_broker()
         self._screen.say(f"The broker is emptied ({keys} keys) while {standing.due} are due.")
-
-    def _check_crew(self) -> None:
-        for child in self._crew.values():
-            if child.is_over():
-                raise CommandError(f"{child.name} died by itself.\n{child.last_words()}")
 
     def _placed(self, child: Child) -> int:
         """What an import says that it placed, at its end."""
@@ -190,14 +163,6 @@ class Story:
         self._screen.say(f"{sentence}; reasons are in {child.log}." if summary["refused"] else f"{sentence}.")
         created: int = summary["created"]
         return created
-
-    def _start(self, name: str, command: list[str]) -> None:
-        self._crew[name] = self._child(name, command)
-
-    def _child(self, name: str, command: list[str], **environment: str) -> Child:
-        log = self._world.logs / f"{name}.log"
-        reached = self._house.environment if self._house else {}
-        return Child(name, command, environment={**self._world.environment, **reached, **environment}, log=log)
 
 
 def _figures(apart: Sequence[Difference]) -> str:

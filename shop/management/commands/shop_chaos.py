@@ -50,9 +50,8 @@ class Command(BaseCommand):
         self._tell_faults(run)
         self._tell_waits(seen)
         broken = 0
-        for proof in prove(Facts(plan=plan, seen=seen, ledger=run.ledger, load=run.load)):
-            found = f" ({proof.broken})" if proof.broken else ""
-            self.stdout.write(f"  {'BROKEN' if proof.broken else 'holds '}  {proof.claim}{found}")
+        for proof in prove(Facts(plan=plan, seen=seen, ledger=run.ledger, load=run.crew.load)):
+            self.stdout.write(f"  {'BROKEN' if proof.broken else 'holds '}  {proof}")
             broken += bool(proof.broken)
         self._say("Over.")
         if broken:

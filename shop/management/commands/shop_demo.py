@@ -44,11 +44,11 @@ class Command(BaseCommand):
             stock=STOCK,
             shelves=told.shelves,
             drifting=DRIFTING,
-            load=story.load,
+            load=story.crew.load,
         )
         proofs = list(prove(facts))
         for proof in proofs:
-            self.stdout.write(f"  {'BROKEN' if proof.broken else 'holds '}  {proof.claim}{_found(proof.broken)}")
+            self.stdout.write(f"  {'BROKEN' if proof.broken else 'holds '}  {proof}")
         self.stdout.write("\nLateness in ms    calls      p50      p99     most")
         for one in lateness():
             self.stdout.write(f"  {one.what:14}{one.calls:7}{one.p50:9.0f}{one.p99:9.0f}{one.most:9.0f}")
@@ -59,8 +59,4 @@ class Command(BaseCommand):
         )
         broken = [proof for proof in proofs if proof.broken]
         if broken:
-            raise CommandError("; ".join(f"not so: {proof.claim}{_found(proof.broken)}" for proof in broken))
-
-
-def _found(broken: str) -> str:
-    return f" ({broken})" if broken else ""
+            raise CommandError("; ".join(f"not so: {proof}" for proof in broken))
