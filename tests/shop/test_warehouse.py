@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 
 from shop.environment import TOKEN
 from shop.warehouse.drifting import Drift
@@ -126,6 +127,24 @@ def test_what_was_written_before_a_kill_is_there_after_it(tmp_path: Path):
 
 
 @pytest.mark.processes
+@pytest.mark.parametrize(
+    ("shelves", "told"),
+    [
+        (None, "cannot be read: No such file"),
+        ("product;stock\ntea;1\n", "has no column 'available'"),
+        ("product,available\ntea,3\nmint,-1\n", r"shelves\.csv:3: '-1' is no figure from 0 on"),
+        ('product,available\n"tea,3\n', r"shelves\.csv:2: a quote is opened and not closed"),
+    ],
+)
+def test_shelves_that_cannot_be_read_are_told(tmp_path: Path, shelves, told):
+    file = tmp_path / "shelves.csv"
+    if shelves is not None:
+        file.write_text(shelves)
+
+    with pytest.raises(CommandError, match=told):
+        call_command("warehouse", "--port", "0", "--shelves", str(file))
+
+
 def test_the_command_tells_its_address_serves_and_ends_when_it_is_asked_to(tmp_path: Path):
     shelves = tmp_path / "stock.csv"
     shelves.write_text("product,available\ntea,12\n")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import secrets
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from shop.amounts import UnreadableFigure, read_count
 from shop.children import Stopped, Stopping
 from shop.environment import TOKEN, reaching
+from shop.lines import UnreadableFile
+from shop.sheet import Sheet
 from shop.warehouse.drifting import Drift
 from shop.warehouse.faults import Faults, Settings, UnfitSetting
 from shop.warehouse.journal import Journal
@@ -73,6 +76,8 @@ class Command(BaseCommand):
         except UnfitSetting as error:
             raise CommandError(f"{error}.") from error
         ledger = Ledger(journal=Journal(options["state"]), picking_ms=options["picking"])
+        if options["shelves"]:
+            _fill(ledger, options["shelves"])
         faults = Faults(seed=options["seed"], settings=settings)
         log = None if options["quiet"] else self._say
         try:
@@ -81,8 +86,6 @@ class Command(BaseCommand):
             )
         except OSError as error:
             raise CommandError(f"It cannot listen on {options['host']}:{options['port']}: {error}.") from error
-        if options["shelves"]:
-            self._fill(ledger, options["shelves"])
         drift = Drift(ledger, seed=options["seed"], settings=lambda: faults.settings)
         try:
             with Stopping():
@@ -99,13 +102,31 @@ class Command(BaseCommand):
             warehouse.server_close()
             ledger.close()
 
-    def _fill(self, ledger: Ledger, path: Path) -> None:
-        """Set the shelves of a file. Those that are there, from a life before, stay as they are."""
-        with path.open(newline="", encoding="utf-8") as file:
-            first = {row["product"]: int(row["available"]) for row in csv.DictReader(file)}
-        known = set(ledger.products())
-        ledger.set_shelves({product: figure for product, figure in first.items() if product not in known})
-
     def _say(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
+
+
+def _fill(ledger: Ledger, path: Path) -> None:
+    """Set the shelves of a file. Those that are there, from a life before, stay as they are."""
+    try:
+        with path.open("rb") as file:
+            first = dict(_shelves(path, Sheet(file, ("product", "available"))))
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except UnreadableFile as error:
+        raise CommandError(f"{path} cannot be used: {error}.") from error
+    known = set(ledger.products())
+    ledger.set_shelves({product: figure for product, figure in first.items() if product not in known})
+
+
+def _shelves(path: Path, sheet: Sheet) -> Iterator[tuple[str, int]]:
+    for row in sheet:
+        try:
+            figure = -1 if row.problem else read_count(row.cells["available"])
+        except UnreadableFigure:
+            figure = -1
+        if figure < 0:
+            problem = row.problem or f"{row.cells['available'][:40]!r} is no figure from 0 on"
+            raise CommandError(f"{path}:{row.number}: {problem}.")
+        yield row.cells["product"], figure
