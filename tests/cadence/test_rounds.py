@@ -169,6 +169,18 @@ def test_T4_one_deadline_of_each_instance_in_a_round(toa_clock):
     assert list(order) == ["chain"] * 3 + ["a"] * 3 + ["b"] * 3
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_round_of_slow_functions_that_is_undone_is_run_all_the_same(toa_clock, monkeypatch):
+    monkeypatch.setattr(due, "FUNCTIONS_MS", 50)
+    mine = hazards(30, toa_clock.now - 1, count=0, mode="slow")
+    put(mine[0], mode="label")
+    put(mine[29], label="taken", moment=None)
+    for _ in range(40):
+        step()
+    assert Hazard.objects.filter(count=1, moment=None).count() == 28
+    assert Failure.objects.get().error.startswith("Conflict")
+
+
 # -- with and without rounds --------------------------------------------------------------------------------------
 
 TABLES = (Claim, Hazard, Tally, Ledger, Revision, History, Failure, Delay, Delivery)

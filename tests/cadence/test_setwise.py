@@ -1,6 +1,7 @@
 """Firing in sets: the same outcome as call by call, in one transaction and few statements."""
 
 import itertools
+from collections import Counter
 
 import pytest
 from django.conf import settings as django_settings
@@ -101,6 +102,40 @@ def test_D10_one_that_raises_costs_the_others_nothing(toa_clock, ample):
     statements = sent(one_pass)
     assert outcomes() == {"made": 19, "failed": 1}
     assert sum(sql.startswith("UPDATE") for sql in statements) == 1, "all in one transaction, by one statement"
+
+
+def test_a_set_of_slow_functions_that_is_undone_is_made_all_the_same(toa_clock):
+    mine = seats(30)
+    toa.call(f"{SEATS}.take", {"label": "gone"}, id=mine[0])
+    take(mine[1], mode="slow", label="gone")
+    for identity in mine[2:]:
+        take(identity, mode="slow")
+    for _ in range(40):
+        one_pass()
+    assert outcomes() == {"made": 28, "failed": 1}
+
+
+def test_a_backlog_of_slow_functions_leaves_time_for_others_in_each_pass(toa_clock):
+    """For another component, for another endpoint of the same one, and for what is fired alone."""
+    tallies = [toa.call(f"{TALLIES}.create", {"name": f"{number}"})["id"] for number in range(3)]
+    others = seats(3)
+    for identity in seats(60):
+        take(identity, mode="slow")
+    toa_clock.set(toa_clock.now + 1)
+    for identity in tallies:
+        request = {"query": {"id": identity}, "input": {}}
+        toa.delay(f"{TALLIES}.add", request, interval=0, overdue=None)
+    for identity in others:
+        toa.delay(f"{SEATS}.give", {"query": {"id": identity}, "input": {"mark": 1}}, interval=0, overdue=None)
+    takes_back = {"query": {"id": tallies[0]}, "input": {"delay": UNKNOWN}}
+    toa.delay(f"{TALLIES}.disarm", takes_back, interval=0, overdue=None)
+
+    one_pass()
+    made = Counter(History.objects.filter(outcome="made").values_list("endpoint", flat=True))
+    assert made[f"{TALLIES}.add"] == 3
+    assert made[f"{TALLIES}.disarm"] == 1
+    assert made[f"{SEATS}.give"] == 3
+    assert 0 < made[f"{SEATS}.take"] < 40
 
 
 def test_D21_500_delays_on_one_object_take_effect_in_due_order(toa_clock, ample):
@@ -291,13 +326,14 @@ def test_one_that_hangs_in_a_set_has_a_strike_of_its_own_and_fails_after_three(t
 
 
 def test_functions_share_their_time_and_the_rest_is_left_to_the_next_pass(toa_clock, monkeypatch):
+    """However little time there is, one has its turn."""
     monkeypatch.setattr(guarding, "FUNCTIONS_MS", 0)
     for identity in seats(3):
         take(identity)
     step = one_pass()
-    assert (step.settled, step.locked, Delay.objects.count()) == (0, 0, 3)
+    assert (step.settled, step.locked, step.full, Delay.objects.count()) == (1, 0, True, 2)
     monkeypatch.setattr(guarding, "FUNCTIONS_MS", 60_000)
-    assert one_pass().settled == 3
+    assert one_pass().settled == 2
 
 
 def test_what_is_overdue_expires_within_the_set(toa_clock, ample):

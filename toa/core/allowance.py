@@ -25,7 +25,7 @@ class Allowance:
 
     def __init__(self, each_ms: int, all_ms: int) -> None:
         self.each_ms = each_ms
-        self.all_ms = all_ms
+        self.all_ms: float = all_ms
         self.spent_ms = 0.0
         self._began: float | None = None
         """When the function that runs now began; null between two."""
@@ -34,6 +34,16 @@ class Allowance:
     def used_up(self) -> bool:
         """Whether functions have had all the time they share."""
         return self.spent_ms >= self.all_ms
+
+    @contextmanager
+    def part(self, of: int) -> Iterator[None]:
+        """Let what is inside use one of so many equal parts of the time that is left, and no more."""
+        whole = self.all_ms
+        self.all_ms = self.spent_ms + max(0.0, whole - self.spent_ms) / of
+        try:
+            yield
+        finally:
+            self.all_ms = whole
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

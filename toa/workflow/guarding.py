@@ -55,7 +55,8 @@ def _in_sets(
     """Go on with what can be gone on with together; returns what is to go on alone."""
     if len(good) < LEAST or not settings.get("SETWISE"):
         return list(good)
-    done = drive_set(good[:MOST], docket, allowance)
+    with allowance.part(of=2):  # a set may be undone, and goes on one by one then
+        done = drive_set(good[:MOST], docket, allowance)
     driven |= done.driven
     if done.slow is not None:
         # With a strike it goes on alone from now on; the others come with the next pass.

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 SEEN = []
 """The thread and the call of each run in this process."""
@@ -25,6 +26,10 @@ def behave(mode, key):
             raise ValueError("half a pair \ud800, and a NUL \0")
         case "mute":
             raise Mute
+        case "slow":
+            began = time.perf_counter()
+            while time.perf_counter() - began < 0.005:
+                pass
         case "hang":
             while True:
                 pass

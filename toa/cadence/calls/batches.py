@@ -10,7 +10,8 @@ each in its own transaction.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -63,22 +64,43 @@ class _Set:
 
 
 def by_component(found: Sequence[Live]) -> list[tuple[Component, list[Live]]]:
-    """The calls by the component they are for, each in the order of time, and within a pair in its own order."""
+    """The calls by the component they are for: each endpoint in turn, and what is for one object, or of one pair, in
+    its order of time."""
     sets: dict[str, tuple[Component, list[Live]]] = {}
     for live in found:
         component = bindings.operation(live.endpoint).component
         sets.setdefault(component.locator, (component, []))[1].append(live)
-    return [(component, _in_turns(lives)) for component, lives in sets.values()]
+    return [(component, _in_turns(_mixed(lives))) for component, lives in sets.values()]
+
+
+def _mixed(lives: list[Live]) -> list[Live]:
+    """Calls in order of time as the first of each endpoint, the second of each, and so on: where there is no time for
+    all of them, a backlog of one endpoint leaves some for the others. Those for one object stay in their order."""
+    places: Counter[str] = Counter()
+    turns: list[tuple[int, Live]] = []
+    for live in lives:
+        turns.append((places[live.endpoint], live))
+        places[live.endpoint] += 1
+    if len(places) == 1:
+        return lives
+    mixed = [live for _, live in sorted(turns, key=lambda turn: turn[0])]
+    return _reordered(mixed, lives, object_of)
 
 
 def _in_turns(lives: list[Live]) -> list[Live]:
     """The same list with the deliveries of each pair put into their order, in the places that the pair has."""
-    pairs: dict[tuple[str, str, str], list[Live]] = {}
-    for live in lives:
-        if live.pair is not None:
-            pairs.setdefault(live.pair, []).append(live)
-    turns = {pair: iter(sorted(of_pair, key=lambda live: live.turn)) for pair, of_pair in pairs.items()}
-    return [live if live.pair is None else next(turns[live.pair]) for live in lives]
+    return _reordered(lives, sorted(lives, key=lambda live: live.turn), lambda live: live.pair)
+
+
+def _reordered(lives: Sequence[Live], ordered: Iterable[Live], of: Callable[[Live], Hashable]) -> list[Live]:
+    """The calls with those that have the same `of` put into the order of the other list, in the places that they have
+    among all; where it is null, a call stays where it is."""
+    alike: dict[Hashable, list[Live]] = {}
+    for live in ordered:
+        if (key := of(live)) is not None:
+            alike.setdefault(key, []).append(live)
+    turns = {key: iter(calls) for key, calls in alike.items()}
+    return [live if (key := of(live)) is None else next(turns[key]) for live in lives]
 
 
 def divided(calls: Sequence[Live]) -> tuple[list[Live], list[Live]]:
@@ -160,7 +182,7 @@ def _prepared(component: Component, lives: Sequence[Live]) -> tuple[list[tuple[L
 def _decide_all(
     work: _Set, calls: Sequence[tuple[Live, Operation, Request]], allowance: Allowance, running: list[Live]
 ) -> list[Live]:
-    """Run the functions in order of time; returns the calls that have to be fired alone."""
+    """Run the functions in order of time, one at least; returns the calls that have to be fired alone."""
     alone: list[Live] = []
     behind: set[Any] = set()
     """Objects and pairs with a call that is fired alone, after the set."""
@@ -174,7 +196,7 @@ def _decide_all(
     decided = work.decided
     for live, operation, request in calls:
         identity = _id(request)
-        if allowance.used_up:
+        if running and allowance.used_up:
             break
         if live.pair in stopped:
             continue

@@ -52,7 +52,8 @@ def fire_all(kind: Kind, found: Sequence[Live], docket: Docket | None, abandoned
     good = [live for live in found if live.id not in among and not live.strikes]
     with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
         batch = _Batch(kind, docket, among, allowance)
-        batch.one_by_one(batch.in_sets(good))
+        with allowance.part(of=2 if suspect else 1):
+            batch.one_by_one(batch.in_sets(good))
         batch.one_by_one(blameless_first(batch.in_shares(suspect), among))
     return Fired(frozenset(batch.settled), len(found) - len(batch.reached | batch.settled))
 
@@ -79,13 +80,14 @@ class _Batch:
             return list(good)
         now = clock.clock().now()
         fitting, alone = divided(good)
-        for component, lives in by_component(fitting):
-            if self.allowance.used_up:
-                break
+        sets = by_component(fitting)
+        for number, (component, lives) in enumerate(sets):
             if len(lives) == 1:
                 alone += lives
                 continue
-            fired = self._fire_set(component, lives)
+            # Something is left for the other sets, and for what goes alone: a set may be undone.
+            with self.allowance.part(of=len(sets) - number + 1):
+                fired = self._fire_set(component, lives)
             late = [live for live in fired.held if now - live.wake >= BACKSTOP_MS]
             alone += fired.alone + _patiently(self.kind, late)
         return sorted(alone, key=lambda live: (live.wake, live.id))
@@ -107,9 +109,9 @@ class _Batch:
         return [live for live in suspect if live.id not in tried]
 
     def one_by_one(self, lives: Sequence[Live]) -> None:
-        """Fire each of these in a transaction of its own; the accused are convicted first."""
+        """Fire each of these in a transaction of its own, one at least; the accused are convicted first."""
         alone = deque(lives)
-        while alone and not self.allowance.used_up:
+        while alone and not (self.allowance.used_up and alone[0] is not lives[0]):
             live = alone.popleft()
             self.reached.add(live.id)
             if _guarded(self.kind, live, self.docket, live.id in self.among):

@@ -106,10 +106,16 @@ def _round(component: Component, found: Mapping[Any, bool], allowance: Allowance
     running = [identity for identity, draining in found.items() if not draining]
     # A set of one is no set.
     if settings.get("SETWISE") and len(running) > 1:
-        ran = run_round(component, running, docket(), allowance)
+        with allowance.part(of=2):  # a round may be undone, and is run one by one then
+            ran = run_round(component, running, docket(), allowance)
         done = ran.done
         alone = [*(identity for identity, draining in found.items() if draining), *ran.alone]
-    return done | {one for one in alone if not allowance.used_up and _advance(component, one, found[one])}
+    for number, one in enumerate(alone):
+        if number and allowance.used_up:
+            break
+        if _advance(component, one, found[one]):
+            done.add(one)
+    return done
 
 
 def _advance(component: Component, identity: Any, draining: bool) -> bool:

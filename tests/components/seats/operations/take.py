@@ -1,5 +1,7 @@
 """Notes a mark, and does what `mode` says once the draft is changed."""
 
+import time
+
 from toa import Error, Transient
 
 
@@ -22,6 +24,10 @@ def transition(input, entry, context):
             entry.count = "many"
         case "error":
             raise Error("TAKEN")
+        case "slow":
+            began = time.perf_counter()
+            while time.perf_counter() - began < 0.005:
+                pass
         case "hang":
             while True:
                 pass
