@@ -1,0 +1,5 @@
+"""Notes a mark at once."""
+
+
+def transition(input, entry, context):
+    entry.marks.append(input.mark)
