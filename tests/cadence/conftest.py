@@ -4,6 +4,16 @@ import pytest
 
 from tests.cadence.calendar import Calendar
 from tests.components.almanacs.operations import exact, note
+from toa.cadence import serving
+from toa.cadence.calls import suspects
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """This process serves: it has a watermark, and each of its threads a docket."""
+    monkeypatch.setattr(serving, "_serving", True)
+    yield
+    suspects.close()
 
 
 @pytest.fixture

@@ -12,8 +12,6 @@ from django.db import connection, transaction
 import toa
 from tests.cadence.plans import Plan, plan_of, plans_of
 from tests.components.hazards.models import Hazard
-from toa.cadence import serving
-from toa.cadence.calls import suspects
 from toa.cadence.calls.due import DELAYS, known_endpoints
 from toa.cadence.deadlines.due import DEADLINES
 from toa.cadence.looking import Lookout
@@ -28,14 +26,6 @@ PENDING = [50_000, pytest.param(1_000_000, marks=pytest.mark.slow)]
 DUE = 200
 FEW = 12
 """Pages to find the place in one index, with some to spare: its height, its leaf, and the row's own page."""
-
-
-@pytest.fixture
-def served(monkeypatch):
-    """This process serves: it has a watermark and a docket."""
-    monkeypatch.setattr(serving, "_serving", True)
-    yield
-    suspects.close()
 
 
 def stored(number, endpoint, moment, spread_ms=0, request=None):

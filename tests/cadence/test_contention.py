@@ -16,7 +16,6 @@ from tests.components.hazards.models import Hazard
 from tests.components.tallies.models import Tally
 from tests.orders.placing import configured, fill, order, place
 from tests.together import together
-from toa.cadence import serving
 from toa.cadence.calls import suspects
 from toa.cadence.calls.due import DELAYS
 from toa.cadence.passes import Collected, run_pass, run_until_idle
@@ -29,14 +28,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 HAZARDS, TALLIES = "components.hazards", "components.tallies"
 LONGEST_WAIT = "200ms"
-
-
-@pytest.fixture
-def served(monkeypatch):
-    """The threads of this process serve, each with a docket of its own."""
-    monkeypatch.setattr(serving, "_serving", True)
-    yield
-    suspects.close()
 
 
 @pytest.mark.parametrize("rounds", [60, pytest.param(1000, marks=pytest.mark.slow)])

@@ -5,7 +5,6 @@ import pytest
 import toa
 from tests.components.claims.models import Claim
 from toa.cadence.actions.failures import retry
-from toa.cadence.calls import suspects
 from toa.cadence.deadlines.draining import _call
 from toa.core.clock import to_datetime
 from toa.core.deadlines import Reached
@@ -17,15 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CLAIMS = "components.claims"
 
 
-@pytest.fixture
-def serving(monkeypatch):
-    """This process serves, and keeps a docket."""
-    monkeypatch.setattr(suspects, "serves", lambda: True)
-    yield
-    suspects.close()
-
-
-def test_D16_a_step_whose_process_died_stops_the_instance_again(toa_clock, serving):
+def test_D16_a_step_whose_process_died_stops_the_instance_again(toa_clock, served):
     for model in (Pulse, Schedule):
         model.objects.update(wake_at=None, paused_at=to_datetime(toa_clock.now))
     claim = "1" * 32

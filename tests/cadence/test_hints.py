@@ -11,7 +11,6 @@ import redis
 import toa
 from tests.components.couriers.operations import book
 from toa import tasks
-from toa.cadence import serving
 from toa.cadence.calls import leasing
 from toa.cadence.passes import Collected, perform, run_pass
 from toa.cadence.processes import Heartbeat
@@ -44,9 +43,8 @@ def hinted(db, broker_url):
 
 
 def test_of_a_backlog_no_more_is_moved_on_than_workers_can_take_and_the_rest_stays_to_be_found(
-    db, toa_clock, monkeypatch
+    db, toa_clock, served, monkeypatch
 ):
-    monkeypatch.setattr(serving, "_serving", True)
     monkeypatch.setattr(book, "BOOKED", [])
     Heartbeat("worker", capacity=4).beat()
     for number in range(20):

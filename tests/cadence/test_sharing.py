@@ -8,7 +8,6 @@ from django.db import connection, transaction
 
 import toa
 from tests.components.tallies.models import Tally
-from toa.cadence import serving
 from toa.cadence.calls import guarding, suspects
 from toa.cadence.calls.due import DELAYS, StoredCalls
 from toa.cadence.passes import Collected
@@ -24,12 +23,9 @@ CLAIMS, SETTLES = "lock_timeout", "INSERT INTO toa_history"
 
 
 @pytest.fixture(autouse=True)
-def served(monkeypatch, settings):
-    """Each thread serves, with a docket of its own; it fires sets."""
+def served(served, settings):
+    """Each thread serves, and fires sets."""
     settings.TOA = {**settings.TOA, "SETWISE": True}
-    monkeypatch.setattr(serving, "_serving", True)
-    yield
-    suspects.close()
 
 
 @pytest.fixture
