@@ -15,7 +15,9 @@ from django.urls import reverse
 
 import toa
 from store.orders.models import Order
+from tests.components.voyages.operations import sail
 from tests.orders.placing import configured, fill, order, place
+from toa import time
 from toa.core.clock import to_datetime
 from toa.runtime import bindings
 
@@ -287,6 +289,26 @@ def test_a_person_who_may_not_see_delays_gets_no_link_to_one(operator, toa_clock
         identity = place("A-1")
     page = operator("view_order").get(page_of(identity))
     assert [one["url"] for one in page.context["toa_time"]["ahead"]] == [None] * len(page.context["toa_time"]["ahead"])
+
+
+def test_O2_what_a_step_of_a_run_changed_leads_to_the_run(root, operator, toa_clock):
+    fill("tea", 10)
+    identity = place("A-1")
+
+    async def refusing(input, context):
+        await context.call("store.orders.cancel", {"reason": "STUCK"}, {"id": identity})
+        await time.sleep("1h")
+
+    sail.SCRIPTS["refusing"] = refusing
+    run = toa.start("components.voyages.sail", {"script": "refusing"})
+    toa_clock.run_until_idle()
+    page = root.get(page_of(identity))
+    [cancelled] = [one for one in page.context["toa_time"]["behind"] if one["endpoint"] == "store.orders.cancel"]
+    assert cancelled["by"] == f"a step of the run {run} of components.voyages.sail"
+    assert f'<a href="/admin/toa/run/{run}/change/">its run</a>' in page.content.decode()
+    said = text_of(operator("view_order").get(page_of(identity)))
+    assert f"The run {run} of components.voyages.sail changed it last 2026-01-05 12:00:00 UTC, now; it sleeps" in said
+    assert "its run" not in said, "who may not see runs gets no link to one"
 
 
 def test_who_called_is_named(root, toa_clock):

@@ -36,9 +36,9 @@ def test_the_tables_of_toa_that_people_look_at_are_registered():
 BESIDE = {Pulse: 1, Schedule: 2, ScheduledCall: 1}
 """Queries of a list for what its rows show from other tables: the last outcome, and what is being made; or for which
 endpoints there are."""
-BESIDE_ONE = {Pulse: 1, Schedule: 2, Component: 2, Failure: 1, Run: 1, EndedRun: 1}
+BESIDE_ONE = {Pulse: 1, Schedule: 2, Component: 2, Failure: 1, Run: 12, EndedRun: 1}
 """The same of a row's own page: pulses and schedules of a component, what is parked behind a failure, steps of
-a run."""
+a run, and what its words are made of."""
 
 
 @EVERY_MODEL

@@ -93,6 +93,15 @@ def test_a_run_that_sleeps_shows_its_steps_and_when_it_goes_on(started, words, r
     assert list(root.get(address(Run, state="failed")).context["cl"].result_list) == []
 
 
+def test_the_page_of_a_run_says_in_words_why_it_is_where_it_is(started, words, toa_clock):
+    row = started(resting)
+    page = words(row)
+    assert f"The run {row.pk.hex} of {SAIL} waits since 2026-01-05 12:00:00 UTC, now." in page
+    assert "At step 1 it waits for the moment 2026-01-05 14:00:00 UTC, in 2h." in page
+    assert "Nobody is running what comes due" in page
+    assert "Step 0, call" not in page, "its steps are in the table"
+
+
 def test_a_watch_shows_where_it_stands(started, words, toa_clock):
     assert "lookout: done up to 2026-01-05 12:00:00+00:00, now" in words(started(watching))
 

@@ -25,6 +25,8 @@ from toa.runtime import settings
 from toa.workflow import reports
 from toa.workflow.due import workflows
 from toa.workflow.ending import SOURCE
+from toa.workflow.explaining.gathering import facts_of
+from toa.workflow.explaining.telling import tell_present
 
 
 class WorkflowFilter(EndpointFilter):
@@ -78,6 +80,7 @@ class RunAdmin(StepsAdmin, LiveAdmin):
         "state",
         "waits_for",
         "goes_on",
+        "words",
         "journal",
         "cursors",
         "ending",
@@ -154,6 +157,12 @@ class RunAdmin(StepsAdmin, LiveAdmin):
         return table + format_html(
             "<p>Rests after a failure: {}</p>", cells.row_link(self.admin_site, "failure", failure.pk, error)
         )
+
+    @admin.display(description="in words")
+    def words(self, row: Run) -> str:
+        """Why it is where it is; its queries are bounded, whatever it did."""
+        told = tell_present(facts_of(row))
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", ((one,) for one in told)))
 
     @admin.display(description="watches")
     def cursors(self, row: Run) -> str:

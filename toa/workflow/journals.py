@@ -40,8 +40,8 @@ SELECT position, kind, name, outcome, value, at, of FROM (
  WHERE place = 1 OR (place <= %s AND coalesce(filled, 0) <= %s) ORDER BY position
 """
 _LAST = """
-SELECT position, kind, name, outcome, left(value::text, %s), at, value ->> 'text', value ->> 'code',
-       value ->> 'failures', value ->> 'error'
+SELECT position, kind, name, outcome, left(value::text, %s), at, value ->> 'type', value ->> 'text',
+       value ->> 'code', value ->> 'failures', value ->> 'error'
   FROM ({journal}) AS j WHERE position < %s ORDER BY position DESC LIMIT %s
 """
 
@@ -114,11 +114,14 @@ def _sketch(
     text: str | None,
     at: int,
     raised: str | None,
+    words: str | None,
     code: str | None,
     failures: str | None,
     error: str | None,
 ) -> Sketch:
-    note = {Answer.RAISED: raised, Answer.ERROR: code}.get(Answer(outcome)) or ""
+    note = code or "" if outcome == Answer.ERROR else ""
+    if outcome == Answer.RAISED and raised is not None:
+        note = f"{raised.rpartition(':')[2]}: {words}" if words else raised.rpartition(":")[2]
     if kind == "retry" and failures not in (None, "0"):
         note = f"failed {failures} time{'' if failures == '1' else 's'} in a row, the last one with {error}"
     return Sketch(position=position, kind=kind, name=name, outcome=outcome, text=text or "", note=note, at=at)

@@ -95,7 +95,7 @@ def ended(
 ) -> Ended:
     """Runs that have ended, at most `limit` of them (1 to 1000), of one endpoint, with one outcome (made, refused,
     failed, cancelled). `after` is the mark of the page before. Raises InvalidQuery."""
-    rows = _over().order_by("-ended_at", "-id")
+    rows = over().order_by("-ended_at", "-id")
     if endpoint is not None:
         rows = rows.filter(endpoint=endpoint)
     if outcome is not None:
@@ -110,7 +110,7 @@ def find(identity: UUID) -> Run | EndedRun | None:
     """A run on its way or ended, without its steps; null where there is none."""
     alias = settings.alias()
     run = Run.objects.using(alias).filter(id=identity).first()
-    return run if run is not None else _over().filter(id=identity).first()
+    return run if run is not None else over().filter(id=identity).first()
 
 
 def show(identity: UUID, *, limit: int = journals.PAGE, after: int | None = None) -> Shown | None:
@@ -169,7 +169,7 @@ def steps_done(run: Run | EndedRun) -> int:
     return run.steps if isinstance(run, Run) else int(vars(run)["steps_done"])
 
 
-def _over() -> QuerySet[EndedRun]:
+def over() -> QuerySet[EndedRun]:
     """Runs that have ended, with the length of their journals in place of these: one may have megabytes."""
     length = Func(F("steps"), function="jsonb_array_length", output_field=IntegerField())
     return EndedRun.objects.using(settings.alias()).defer("steps").annotate(steps_done=length)

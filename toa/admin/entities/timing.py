@@ -24,13 +24,13 @@ from toa.cadence.explaining.timeline import Ahead, Behind, ahead, behind
 from toa.core.clock import to_datetime
 from toa.core.identity import plain
 from toa.core.specs import PropertyType
-from toa.models import Delay, Delivery, History
+from toa.models import Delay, Delivery, History, Run
 from toa.runtime.bindings import Component
 from toa.runtime.permissions import caller_of
 
 LONGEST_VALUE = 120
 """Characters of a changed value that are shown."""
-_PAGES: Mapping[str, type[Model]] = {"delay": Delay, "delivery": Delivery, "history": History}
+_PAGES: Mapping[str, type[Model]] = {"delay": Delay, "delivery": Delivery, "history": History, "run": Run}
 Links = Callable[[str, str], str | None]
 _CALLER = re.compile(r"user:(.+)")
 
@@ -72,6 +72,7 @@ def _behind(component: Component, one: Behind, now: int, people: Mapping[str, st
         "outside": one.outside,
         "changes": [(name, *(_value(component, name, value) for value in pair)) for name, pair in one.changes.items()],
         "url": links("history", one.call),
+        "run_url": links("run", one.run),
     }
 
 

@@ -26,6 +26,8 @@ class Commit:
     """The deadline that it was made for, or empty."""
     outside: bool
     """Whether the row was changed beside operations before it."""
+    run: str
+    """Id of the run whose step it was, or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +144,24 @@ class Line:
     at: int
     by: str
     """The endpoint that had it made, or empty."""
+    started: str
+    """Id of the run that it started, or empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acting:
+    """A run of a workflow that changed the object, or that a call told of here started."""
+
+    id: str
+    changed: int | None
+    """Its last commit here, as far back as the history was read; null where it is known for being started alone."""
+    endpoint: str
+    """Empty where no record of it is kept any more."""
+    state: str
+    """As lists of runs have it; of one that ended, its outcome."""
+    ended: bool
+    moment: int | None
+    """When it goes on; of one that ended, when it did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +207,8 @@ class Facts:
     """Whether there may be more calls aimed at it than those that were looked through."""
     rhythms: tuple[Rhythm, ...]
     lines: tuple[Line, ...]
+    runs: tuple[Acting, ...]
+    """The last to act first."""
     related: tuple[str, ...]
     """Components that keep an object of the same id and listen to this one."""
     alive: Alive

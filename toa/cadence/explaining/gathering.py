@@ -6,18 +6,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from toa.cadence import processes
+from toa.cadence.calls.due import endpoints_of
+from toa.cadence.explaining.acting import acting
 from toa.cadence.explaining.facts import SHOWN, Alive, Commit, Facts, Held, Line, Moment, Stopped
 from toa.cadence.explaining.outstanding import armed_calls, deliveries
 from toa.cadence.explaining.rhythms import rhythms
 from toa.core.clock import to_moment
 from toa.core.deadlines import DRAINING, TIMEOUT, stored_in
 from toa.core.query import read_id
-from toa.core.specs import PropertyType
+from toa.core.specs import OperationType, PropertyType
 from toa.exceptions import InvalidQuery
 from toa.manifests import registry
-from toa.models import Failure, History, Revision
+from toa.models import Failure, History, Outcome, Revision
 from toa.runtime import bindings, clock, settings
 from toa.runtime.bindings import Component
+from toa.runtime.starting import run_id
 from toa.runtime.table import State
 
 COMMITS = 200
@@ -40,6 +43,7 @@ def explain(locator: str, identity: str) -> Facts:
     commits = _commits(component, str(key))
     seen = state if state is not None else component.table.blank(key)
     armed, cut = armed_calls(component, str(key))
+    lines = lines_of(f"{component.locator}:{key}")
     return Facts(
         component=locator,
         id=str(key),
@@ -58,7 +62,8 @@ def explain(locator: str, identity: str) -> Facts:
         armed=armed,
         armed_cut=cut,
         rhythms=tuple(rhythms(component, seen if state is not None else None, now)),
-        lines=_lines(component, str(key)),
+        lines=lines,
+        runs=acting(commits, lines),
         related=tuple(_related(component, key)),
         alive=alive(),
     )
@@ -110,13 +115,21 @@ def _commits(component: Component, identity: str) -> list[Commit]:
             changes={name: change for name, change in row.changes.items() if name in names},
             reached=row.reached,
             outside=row.outside,
+            run=run_of(row.cause or {}),
         )
         for row in rows.order_by("-version")[:COMMITS]
     ]
 
 
+def run_of(cause: dict[str, Any]) -> str:
+    """The run whose step something was, by its cause: an id, or empty."""
+    return str(cause["run"]) if "run" in cause and "source" not in cause else ""
+
+
 def called_by(cause: dict[str, Any]) -> str:
     """What called an operation, from the cause that its revision keeps."""
+    if run := run_of(cause):
+        return f"a step of the run {run} of {cause['endpoint']}"
     match cause.get("source"):
         case "deadline":
             return f"the deadline {cause.get('deadline')}"
@@ -157,20 +170,26 @@ def _stopped(component: Component, identity: str) -> tuple[Stopped, ...]:
     )
 
 
-def _lines(component: Component, identity: str) -> tuple[Line, ...]:
-    rows = History.objects.using(settings.alias()).filter(entity=f"{component.locator}:{identity}")
-    return tuple(
-        Line(
-            call=row.call.hex,
-            source=row.source,
-            endpoint=row.endpoint,
-            outcome=row.outcome,
-            code=row.code,
-            due=to_moment(row.due_at),
-            at=to_moment(row.at),
-            by=str((row.cause or {}).get("endpoint") or ""),
-        )
-        for row in rows.order_by("-at")[:SHOWN]
+def lines_of(entity: str) -> tuple[Line, ...]:
+    """The last lines of the history about whom they concerned: `component:id`, or `run:id`; the newest first."""
+    rows = History.objects.using(settings.alias()).filter(entity=entity).order_by("-at")[:SHOWN]
+    workflows = set(endpoints_of(OperationType.WORKFLOW))
+    return tuple(line_of(row, starts=row.endpoint in workflows and row.outcome == Outcome.MADE) for row in rows)
+
+
+def line_of(row: History, *, starts: bool = False) -> Line:
+    """A line of the history; `starts` says that it is of a call that started a run."""
+    return Line(
+        call=row.call.hex,
+        source=row.source,
+        endpoint=row.endpoint,
+        outcome=row.outcome,
+        code=row.code,
+        due=to_moment(row.due_at),
+        at=to_moment(row.at),
+        by=str((row.cause or {}).get("endpoint") or ""),
+        # The run of a call has the call's id for its key.
+        started=run_id(row.endpoint, row.call.hex).hex if starts else "",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toa.cadence.explaining.facts import Alive, Armed, Commit, Facts, Moment, OnItsWay, Rhythm, Unmade
+from toa.cadence.explaining.facts import Acting, Alive, Armed, Commit, Facts, Line, Moment, OnItsWay, Rhythm, Unmade
 from toa.core.clock import to_datetime
 from toa.core.deadlines import CLOSED, DISCARDED, DRAINING, FAILED
 from toa.core.duration import SECOND_MS, format_duration
@@ -13,9 +13,9 @@ from toa.core.duration import SECOND_MS, format_duration
 def tell(facts: Facts) -> list[str]:
     """What is due and when, what was reached, set, moved or cleared by whom, what holds what, and whether anybody
     is running: one sentence each, the present first."""
-    running = _running(facts.alive)
+    alive = running(facts.alive)
     # Where nobody runs anything, that explains most of what follows.
-    first, last = ([], [running]) if facts.alive.anybody else ([running], [])
+    first, last = ([], [alive]) if facts.alive.anybody else ([alive], [])
     return [
         *_object(facts),
         *first,
@@ -23,20 +23,21 @@ def tell(facts: Facts) -> list[str]:
         *_instance(facts),
         *(_delivery(one, facts.now) for one in facts.deliveries),
         *_calls(facts),
+        *(_run(one, facts.now) for one in facts.runs),
         *(_rhythm(one, facts) for one in facts.rhythms),
         *(_commit(one, facts.now) for one in facts.commits),
-        *(
-            f"{one.endpoint}, a {one.source} due {when(one.due, facts.now)}, {_became(one.outcome)}"
-            f"{f': {one.code}' if one.code else ''} ({when(one.at, facts.now)})."
-            for one in facts.lines
-        ),
+        *(settled(one, facts.now) for one in facts.lines),
         *(f"{one} keeps an object of the same id: see toa explain {one} {facts.id}." for one in facts.related),
         *last,
     ]
 
 
-def _became(outcome: str) -> str:
-    return outcome if outcome in ("failed", "lapsed") else f"was {outcome}"
+def settled(one: Line, now: int) -> str:
+    """What became of a call, in a sentence."""
+    outcome = one.outcome if one.outcome in ("failed", "lapsed") else f"was {one.outcome}"
+    code = f": {one.code}" if one.code else ""
+    started = f"; it started the run {one.started}" if one.started else ""
+    return f"{one.endpoint}, a {one.source} due {when(one.due, now)}, {outcome}{code} ({when(one.at, now)}){started}."
 
 
 def when(moment: int, now: int) -> str:
@@ -128,18 +129,20 @@ def _delivery(one: OnItsWay, now: int) -> str:
     if one.behind:
         return f"{start} waits behind {one.behind}."
     if one.unmade is not None:
-        return f"{start} is made by nobody: {_until_it_fails(one.unmade, now)}."
-    return f"{start} is due {when(one.wake, now)}{_tried(one)}."
+        return f"{start} is made by nobody: {until_it_fails(one.unmade, now)}."
+    return f"{start} is due {when(one.wake, now)}{tried(one.attempts, one.error)}."
 
 
-def _tried(one: OnItsWay | Armed) -> str:
-    if not one.attempts:
+def tried(attempts: int, error: str) -> str:
+    """How often a call was tried, and what the last try ended in; empty where it never was."""
+    if not attempts:
         return ""
-    last = f", the last of which ended in {one.error}" if one.error else ""
-    return f", after {one.attempts} attempt{'' if one.attempts == 1 else 's'}{last}"
+    last = f", the last of which ended in {error}" if error else ""
+    return f", after {attempts} attempt{'' if attempts == 1 else 's'}{last}"
 
 
-def _until_it_fails(one: Unmade, now: int) -> str:
+def until_it_fails(one: Unmade, now: int) -> str:
+    """Why nobody here can make a call, and what becomes of it."""
     return f"{one.reason}; it waits for code that does, and fails {when(one.fails, now)}"
 
 
@@ -158,10 +161,31 @@ def _armed(one: Armed, now: int) -> str:
         return f"{whose} {one.endpoint} (delay {one.id}), which is parked."
     if one.unmade is not None:
         due = when(one.due, now)
-        return f"{whose} {one.endpoint} (delay {one.id}), due {due}: {_until_it_fails(one.unmade, now)}."
+        return f"{whose} {one.endpoint} (delay {one.id}), due {due}: {until_it_fails(one.unmade, now)}."
     yet = "not due yet" if one.due > now else "due"
-    again = f"; tried again {when(one.wake, now)}{_tried(one)}" if one.attempts else ""
+    again = f"; tried again {when(one.wake, now)}{tried(one.attempts, one.error)}" if one.attempts else ""
     return f"{whose} {one.endpoint} (delay {one.id}), {yet}: {when(one.due, now)}{again}."
+
+
+_STANDS = {
+    "due": "is due since {}",
+    "sleeping": "sleeps until {}",
+    "waiting": "waits for an effect",
+    "cancelling": "was asked to end, and cleans up",
+    "failed": "has failed, and rests until somebody decides",
+    "gone": "has ended, and no record of it is kept",
+}
+"""Where a run is, by its state."""
+
+
+def _run(one: Acting, now: int) -> str:
+    name = f"The run {one.id}{f' of {one.endpoint}' if one.endpoint else ''}"
+    did = "was started by a call told of here" if one.changed is None else f"changed it last {when(one.changed, now)}"
+    if one.state == "gone":
+        return f"{name} {did}; it {_STANDS[one.state]}."
+    moment = "a moment that never comes" if one.moment is None else when(one.moment, now)
+    stands = f"ended {moment}: {one.state}" if one.ended else _STANDS[one.state].format(moment)
+    return f"{name} {did}; it {stands}: see toa explain run {one.id}."
 
 
 def _rhythm(one: Rhythm, facts: Facts) -> str:
@@ -196,7 +220,8 @@ def _change(change: list[int | None], now: int) -> str:
     return f"was {'set' if before is None else 'moved'} to {when(after, now)}"
 
 
-def _running(alive: Alive) -> str:
+def running(alive: Alive) -> str:
+    """Who does what comes due, in a sentence."""
     counts = (
         ("beat", alive.beats),
         ("worker", alive.workers),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toa.cadence.explaining.facts import SHOWN, Facts, Line
-from toa.cadence.explaining.gathering import called_by
+from toa.cadence.explaining.gathering import called_by, run_of
 from toa.core.clock import to_moment
 from toa.core.deadlines import CLOSED, DISCARDED, FAILED
 from toa.models import Revision
@@ -49,6 +49,8 @@ class Behind:
     """Whether the row had been changed beside operations before it."""
     call: str
     """Id of the settled call, or of the stored one that committed; else empty."""
+    run: str
+    """Id of the run whose step committed it, or that the settled call started; else empty."""
 
 
 def ahead(facts: Facts) -> list[Ahead]:
@@ -79,6 +81,7 @@ def _commit(row: Revision) -> Behind:
         reached=row.reached,
         outside=row.outside,
         call=str((row.cause or {}).get("call") or ""),
+        run=run_of(row.cause or {}),
     )
 
 
@@ -93,6 +96,7 @@ def _line(line: Line) -> Behind:
         reached="",
         outside=False,
         call=line.call,
+        run=line.started,
     )
 
 
