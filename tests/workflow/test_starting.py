@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
+from django.db import transaction
 
 import toa
 from tests.components.voyages.operations import tide
-from tests.workflow.conftest import GO, SAIL
+from tests.workflow.conftest import GO, HAIL, SAIL
 from toa import time
 from toa.cadence.passes import Collected, perform, run_pass
 from toa.cadence.pulses import due
@@ -15,6 +17,7 @@ from toa.cadence.reports import status
 from toa.cadence.reports.health import judge
 from toa.cadence.sources import ORPHANS
 from toa.core.clock import to_datetime
+from toa.exceptions import InvalidInput
 from toa.models import Delay, Delivery, EndedRun, Failure, History, Pulse, Run, ScheduledCall
 
 TIDE = "components.voyages.tide"
@@ -40,33 +43,53 @@ def test_a_delay_of_a_workflow_starts_a_run_under_its_key(voyages):
     }
 
 
-def test_deliveries_and_calls_of_schedules_start_runs_too(voyages):
+def test_an_event_starts_one_run_for_each_time_that_it_happened(voyages):
+    voyage = voyages.create()
+
+    async def landed(input, context):
+        await context.call(GO, {"by": 10}, {"id": input.voyage})
+
+    voyages.script(landed)
+    for note in ("reef", "landfall", "reef", "landfall"):
+        toa.call(GO, {"note": note}, id=voyage)
+    events = set(Delivery.objects.values_list("id", flat=True))
+    assert len(events) == 2
+    assert not Run.objects.exists()
+    with pytest.raises(KeyError), transaction.atomic():
+        toa.call(GO, {"note": "landfall"}, id=voyage)
+        raise KeyError("mutiny")
+    assert set(Delivery.objects.values_list("id", flat=True)) == events, "what did not happen starts nothing"
+    for _ in range(3):
+        run_pass(Collected(), only={"delivery"})
+    assert {row.key for row in Run.objects.all()} == {identity.hex for identity in events}
+    voyages.clock.run_until_idle()
+    assert voyages.miles(voyage) == 4 + 20
+    ended = EndedRun.objects.all()
+    assert {(run.cause["source"], run.cause["call"]) for run in ended} == {("delivery", one.hex) for one in events}
+    assert Counter(History.objects.filter(call__in=events).values_list("source", "outcome")) == {
+        ("delivery", "made"): 2
+    }
+
+
+def test_calls_of_schedules_start_runs_too(voyages):
     async def heaved(input, context):
         return "heaved"
 
     voyages.script(heaved)
     moment = to_datetime(voyages.clock.now)
-    shared = {
-        "endpoint": SAIL,
-        "request": {"input": {"script": "heaved"}},
-        "due_at": moment,
-        "wake_at": moment,
-        "created_at": moment,
-    }
-    delivery = Delivery.objects.create(
-        **shared,
-        event="components.voyages.created",
-        source="components.voyages",
-        source_id="1",
-        version=1,
-        receiver="components.voyages",
-        position=0,
+    scheduled = ScheduledCall.objects.create(
+        endpoint=SAIL,
+        request={"input": {"script": "heaved"}},
+        due_at=moment,
+        wake_at=moment,
+        created_at=moment,
+        schedule=uuid4(),
+        at=moment,
+        entity="schedule:x",
     )
-    scheduled = ScheduledCall.objects.create(**shared, schedule=uuid4(), at=moment, entity="schedule:x")
     voyages.clock.run_until_idle()
-    assert {ended.key for ended in EndedRun.objects.all()} == {delivery.id.hex, scheduled.id.hex}
-    lines = History.objects.filter(call__in=[delivery.id, scheduled.id]).values_list("source", "outcome")
-    assert set(lines) == {("delivery", "made"), ("schedule", "made")}
+    assert EndedRun.objects.get().key == scheduled.id.hex
+    assert set(History.objects.filter(call=scheduled.id).values_list("source", "outcome")) == {("schedule", "made")}
 
 
 def test_a_pulse_with_a_workflow_waits_for_the_end_of_its_run(voyages, monkeypatch):
@@ -145,3 +168,15 @@ class _Nobody:
 def _script():
     yield
     tide.SCRIPT.clear()
+
+
+@pytest.mark.parametrize(
+    "key", ["", "k" * 192, "a\0b", "half \ud800", 7], ids=["empty", "long", "NUL", "half", "number"]
+)
+def test_a_key_that_cannot_be_kept_is_refused_by_name(voyages, key):
+    for keyed in (
+        lambda: toa.start(SAIL, {"script": "x"}, key),
+        lambda: toa.delay(HAIL, {"input": {"name": "x"}}, interval="1h", overdue=None, key=key),
+    ):
+        with pytest.raises(InvalidInput, match="key is text of 1 to 191 characters"):
+            keyed()

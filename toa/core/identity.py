@@ -12,6 +12,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from toa.core.traces import keepable
+from toa.exceptions import InvalidInput
+
+LONGEST_KEY = 191
+"""Characters of the key of a delay, a run or a lock."""
+
 _lock = threading.Lock()
 _last = 0
 
@@ -79,6 +85,14 @@ def key(*parts: Any) -> str:
     if not parts:
         raise ValueError("a key needs at least one part")
     return f"{parts[0]!s:.32}-{digest(*parts)[:32]}"
+
+
+def check_key(key: object, what: str = "key") -> None:
+    """Raises InvalidInput for what cannot be the key of a delay, a run or a lock; `what` begins the message."""
+    if not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY and key == keepable(key)):
+        raise InvalidInput(
+            f"{what} is text of 1 to {LONGEST_KEY} characters, none of them NUL or a lone surrogate, not {key!r}"
+        )
 
 
 def derive(parent: str, endpoint: str, request: Any, repetition: int) -> str:

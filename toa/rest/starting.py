@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from toa.core.identity import LONGEST_KEY
 from toa.core.specs import Schema
 from toa.exceptions import InvalidInput, NotAllowedHere, UnknownEndpoint
 from toa.manifests.schemas import compile_schema
 from toa.runtime.once import LONGEST_KEY as LONGEST_HEADER
-from toa.runtime.starting import LONGEST_KEY, key_of, start
+from toa.runtime.starting import key_of, start
 
 STARTED: Schema = {"type": "object", "required": ["run"], "properties": {"run": {"type": "string"}}}
 """The answer to a start."""

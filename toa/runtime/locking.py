@@ -22,13 +22,12 @@ from django.db import Error, connections, transaction
 from toa.core.calling import Call
 from toa.core.clock import to_datetime
 from toa.core.duration import format_duration, parse_duration
-from toa.exceptions import InvalidInput, LockLost, LockTaken, NotAllowedHere
+from toa.core.identity import check_key
+from toa.exceptions import LockLost, LockTaken, NotAllowedHere
 from toa.runtime import clock, settings
 from toa.runtime.bindings import Operation
 from toa.runtime.writing import check_lease
 
-LONGEST_KEY = 191
-"""Characters of a key."""
 FIRST_LOOK_S, GROWTH, LONGEST_LOOK_S = 0.010, 1.5, 0.250
 """How often a waiting call looks again, in seconds, jittered."""
 
@@ -103,8 +102,7 @@ def locked(operation: Operation, call: Call, key: str, wait: int | str) -> Itera
 
 
 def _key(operation: Operation, key: str) -> str:
-    if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY or "\0" in key:
-        raise InvalidInput(f"the key of a lock is text of 1 to {LONGEST_KEY} characters, not {key!r}")
+    check_key(key, "the key of a lock")
     return f"{operation.component.locator}:{key}"
 
 

@@ -10,7 +10,7 @@ from django.db import connections, transaction
 
 from toa.core.calling import refuses_chain
 from toa.core.clock import to_datetime
-from toa.core.identity import canonical, digest, dumps, uuid7
+from toa.core.identity import LONGEST_KEY, canonical, check_key, digest, dumps, uuid7
 from toa.core.specs import OperationType
 from toa.exceptions import InvalidInput, NotAllowedHere, OnceMismatch
 from toa.runtime import bindings, clock, settings, waking
@@ -18,8 +18,6 @@ from toa.runtime.bindings import Operation
 from toa.runtime.requests import prepare
 from toa.runtime.table import from_json
 
-LONGEST_KEY = 191
-"""Characters of a run's key."""
 MOST_BYTES = 262_144
 """Bytes of JSON that an input, the reply of one step, or a result has at most."""
 
@@ -48,8 +46,8 @@ def start(endpoint: str, input: Any = None, key: str | None = None) -> str:
     workflow, OnceMismatch where the key was used with another input.
     """
     operation = bindings.operation(endpoint)
-    if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
-        raise InvalidInput(f"key is text of 1 to {LONGEST_KEY} characters, not {key!r}")
+    if key is not None:
+        check_key(key)
     identity, begun = begin(operation, input, key)
     if not begun:
         _check_same(identity, endpoint, input)

@@ -7,11 +7,12 @@ from uuid import UUID
 
 from toa.cadence.explaining.acting import Standing
 from toa.core.clock import to_moment
+from toa.core.identity import LONGEST_KEY
 from toa.exceptions import InvalidQuery, NotFound
 from toa.manifests import registry
 from toa.models import EndedRun, Run
 from toa.runtime import clock, settings
-from toa.runtime.starting import LONGEST_KEY, run_id
+from toa.runtime.starting import run_id
 from toa.workflow import reports
 from toa.workflow.due import workflows
 
