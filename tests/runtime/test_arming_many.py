@@ -65,3 +65,24 @@ def test_they_are_stored_by_one_statement(toa_clock, name):
     replaced = History.objects.filter(outcome="replaced").count()
     assert Delay.objects.count() + replaced == 100
     assert replaced == (50 if name(0) and name(0) == name(1) else 0)
+
+
+def test_of_several_named_at_once_only_those_whose_name_stands_replace_another(toa_clock):
+    entity, request = f"components.tallies:{uuid7().hex}", {"query": {"id": uuid7().hex}}
+
+    def store(*keys):
+        call = fresh("")
+        armed = [
+            arming.armed(
+                call, toa_clock.now, ENDPOINT, {**request, "input": {"by": 1}}, interval="1h", overdue=None, key=key
+            )
+            for key in keys
+        ]
+        with transaction.atomic():
+            arming.store(armed, call, entity, toa_clock.now)
+        return {one.name: one.id for one in armed}
+
+    first = store("a", "b")
+    second = store("b", None, "c", "a")
+    assert dict(Delay.objects.values_list("name", "id")) == second
+    assert set(History.objects.values_list("call", "outcome")) == {(one, "replaced") for one in first.values()}

@@ -1,5 +1,7 @@
 """How many messages a call sends to the database: what it writes goes in one."""
 
+from functools import partial
+
 import pytest
 from django.db import connection
 
@@ -69,6 +71,22 @@ def test_what_is_armed_goes_with_the_update(toa_clock, ledger):
     tally = toa.call(f"{TALLIES}.create", {"name": "arming"})["id"]
     words = sent(lambda: toa.call(f"{TALLIES}.arm", {"interval": "1h"}, id=tally))
     assert words[:3] == ["SELECT", "UPDATE", COMMIT]
+
+
+def test_a_named_delay_goes_with_the_update_too_as_long_as_nothing_stands_under_its_name(toa_clock, names):
+    tally = toa.call(f"{TALLIES}.create", {"name": "named"})["id"]
+    arm = partial(toa.call, f"{TALLIES}.arm", id=tally)
+    toa.call(f"{TALLIES}.arm", {"interval": "1h", "key": "taken"}, id=tally)
+    assert sent(lambda: arm({"interval": "1h", "key": next(names)}))[:3] == ["SELECT", "UPDATE", COMMIT]
+    # Those it meets are looked for then: lock, delete, and the line of history with the new one.
+    words = sent(lambda: arm({"interval": "1h", "key": "taken"}))
+    assert words[:6] == ["SELECT", "UPDATE", "SELECT", "DELETE", "INSERT", COMMIT]
+
+
+def test_outside_a_transaction_a_delay_is_one_statement_and_a_named_one_its_lock_with_it(toa_clock, names):
+    arm = partial(toa.delay, f"{TALLIES}.report", {"input": {}}, interval="1h", overdue=None)
+    assert sent(arm) == ["INSERT"]
+    assert sent(lambda: arm(key=next(names))) == ["SELECT", COMMIT]
 
 
 def test_reading_is_one_statement(toa_clock, ledger):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
-
-from django.db import connections
 
 from toa.core.calling import Armed, Call, refuses_chain
 from toa.core.clock import GREATEST, to_datetime
 from toa.core.duration import parse_duration
-from toa.core.identity import uuid7
+from toa.core.identity import check_key, uuid7
 from toa.exceptions import InvalidInput, NotAllowedHere
 from toa.models import Outcome
-from toa.runtime import bindings, settings, waking
+from toa.runtime import bindings, waking
 from toa.runtime.journal import write_history
 from toa.runtime.requests import check_storable
-from toa.runtime.sql import insert_rows, moment_text
+from toa.runtime.sending import run
+from toa.runtime.sql import Rows, insert_rows, moment_text
 from toa.runtime.table import Lock
 from toa.runtime.withdrawing import Row, taken, withdraw
 
@@ -46,8 +46,8 @@ def armed(
         raise NotAllowedHere(reason, hint="arm it with unchained=True if it is meant to go on")
     if overdue is not None and (type(overdue) is not int or overdue < 0):
         raise InvalidInput(f"overdue is null or a whole number of ms from 0, not {overdue!r}")
-    if key is not None and not (isinstance(key, str) and 0 < len(key) <= 191):
-        raise InvalidInput(f"key is text of 1 to 191 characters, not {key!r}")
+    if key is not None:
+        check_key(key)
     return Armed(
         id=uuid7(),
         endpoint=endpoint,
@@ -76,19 +76,39 @@ def due_moment(now: int, interval: int | str | None, at: int | None) -> int:
     return due
 
 
-def take_named(delays: Sequence[Armed], entity: str, lock: Lock) -> list[Row]:
-    """Take away the calls whose names are armed again, in the open transaction; see `withdraw`."""
+def take_named(delays: Sequence[Armed], entity: str) -> list[Row]:
+    """Take away the calls whose names are armed again, in the open transaction, before anything is written.
+
+    For whoever must not wait: raises Busy where one of them is held.
+    """
     names = sorted({one.name for one in delays if one.name is not None})
-    return withdraw("c.entity = %s AND c.name = ANY(%s)", [entity, names], lock) if names else []
+    return withdraw("c.entity = %s AND c.name = ANY(%s)", [entity, names], Lock.SKIP) if names else []
 
 
 def store(delays: Sequence[Armed], call: Call, entity: str, now: int) -> None:
-    """Write the calls that one call arms, on behalf of an entity, in the open transaction."""
-    store_all([(delays, call, entity)], now)
+    """Write the calls that one call arms, on behalf of an entity, in the open transaction.
+
+    Those that stand under a name which is armed again are replaced: whoever holds one is waited for. Most names stand
+    for nothing yet, and nobody looks for what they stood for unless the database keeps the new one out.
+    """
+    named = any(one.name is not None for one in delays)
+    store_all([(delays, call, entity)], now, partial(_replace, entity, now) if named else None)
 
 
-def store_all(groups: Sequence[tuple[Sequence[Armed], Call, str]], now: int) -> None:
-    """Write the calls that several calls arm, each for its entity, in the open transaction, by one statement."""
+def _replace(entity: str, now: int, rows: Rows) -> None:
+    """Write calls whose names are taken in place of those that have them."""
+    replaced = withdraw("c.entity = %s AND c.name = ANY(%s)", [entity, [row["name"] for row in rows]], Lock.WAIT)
+    write_history([taken(row, Outcome.REPLACED, now) for row in replaced])
+    insert_rows("toa_delay", rows)
+
+
+def store_all(
+    groups: Sequence[tuple[Sequence[Armed], Call, str]], now: int, otherwise: Callable[[Rows], None] | None = None
+) -> None:
+    """Write the calls that several calls arm, each for its entity, in the open transaction, by one statement.
+
+    `otherwise` is given those whose names are taken; see `insert_rows`.
+    """
     rows = []
     wakes = []
     for delays, call, entity in groups:
@@ -97,7 +117,7 @@ def store_all(groups: Sequence[tuple[Sequence[Armed], Call, str]], now: int) -> 
         last = _last_of_each_name(delays, entity, now)
         rows += [_row(one, entity, chain, cause, now) for one in last]
         wakes += [max(one.due, now) for one in last]
-    insert_rows("toa_delay", rows)
+    insert_rows("toa_delay", rows, otherwise)
     if wakes:
         waking.after_commit(to_datetime(min(wakes)), to_datetime(now))
 
@@ -136,8 +156,6 @@ def _row(one: Armed, entity: str, chain: list[str], cause: Any, now: int) -> dic
     }
 
 
-def exclusive(names: Sequence[str | None]) -> None:
+def exclusive(name: str) -> None:
     """Keep two armings of one name apart where no entity's lock does, until the open transaction ends."""
-    with connections[settings.alias()].cursor() as cursor:
-        for name in sorted({name for name in names if name is not None}):
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 7))", [name])
+    run("SELECT pg_advisory_xact_lock(hashtextextended(%s, 7))", [name])

@@ -17,7 +17,7 @@ from toa.models import Delay, History, Outcome
 from toa.runtime import arming, clock, settings, waking
 from toa.runtime.context import delay_id
 from toa.runtime.journal import write_history
-from toa.runtime.table import Lock
+from toa.runtime.sending import together
 from toa.runtime.withdrawing import Row, taken
 from toa.runtime.writing import check_lease
 
@@ -83,11 +83,14 @@ class Delays:
 
     def _store(self, one: Armed) -> str:
         now = _now()
+        if one.name is None and self._call.lease is None and connections[settings.alias()].get_autocommit():
+            arming.store([one], self._call, "", now)  # one statement, which is a transaction by itself
+            return one.id.hex
         with transaction.atomic(using=settings.alias()):
-            arming.exclusive([one.name])
-            replaced = arming.take_named([one], "", Lock.WAIT)
-            write_history([taken(row, Outcome.REPLACED, now) for row in replaced])
-            arming.store([one], self._call, "", now)
+            with together():
+                if one.name is not None:
+                    arming.exclusive(one.name)
+                arming.store([one], self._call, "", now)
             if self._call.lease is not None:
                 check_lease(self._call.lease)
         return one.id.hex

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from django.apps import apps
@@ -26,8 +26,14 @@ ROWS = 5_000
 """How many rows one statement inserts; longer lists are written in several."""
 
 
-def insert_rows(table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+Rows = Sequence[Mapping[str, Any]]
+
+
+def insert_rows(table: str, rows: Rows, otherwise: Callable[[Rows], None] | None = None) -> None:
     """Insert rows of one of toa's own tables by one statement. Each maps the same columns, in the same order.
+
+    Those that a unique rule keeps out are given to `otherwise`, once the statement was sent; without it they are
+    refused with all others.
 
     One row is written as values. Several travel as one JSON document of the columns in which they differ, what is the
     same in all of them as a parameter: with a parameter for each value, making the statement costs more than running
@@ -40,16 +46,24 @@ def insert_rows(table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         # What is null in all of them is left out: a parameter costs about as much as a value.
         shared = tuple(name for name, value in first.items() if value is not None and name not in each)
         statement, are_json = _insertion(table, each, shared)
+        if otherwise is not None:
+            statement += " ON CONFLICT DO NOTHING RETURNING id"
         values = [
             _as_json(value) if is_json else value
             for value, is_json in zip((first[name] for name in shared), are_json, strict=True)
         ]
         if each:
             values.append(document([{name: row[name] for name in each} for row in several]))
-        run(statement, values)
+        run(statement, values, None if otherwise is None else partial(_kept_out, several, otherwise))
 
 
-def _differs(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+def _kept_out(rows: Rows, otherwise: Callable[[Rows], None], inserted: Sequence[tuple[Any, ...]]) -> None:
+    if len(inserted) < len(rows):
+        there = {identity.hex for (identity,) in inserted}
+        otherwise([row for row in rows if row["id"] not in there])
+
+
+def _differs(rows: Rows, name: str) -> bool:
     """Whether rows have different values in a column, as far as a quick look shows. Two things that are equal may be
     different JSON, as 1 and true are: only the same thing, or the same text, is taken for the same."""
     one = rows[0][name]
@@ -86,7 +100,7 @@ def _insertion(table: str, each: tuple[str, ...], shared: tuple[str, ...]) -> tu
     return f"{into} SELECT {chosen} FROM jsonb_to_recordset(%s::jsonb) AS r({record})", are_json
 
 
-def document(rows: Sequence[Mapping[str, Any]]) -> str:
+def document(rows: Rows) -> str:
     """Rows as the text of one JSON array, for `jsonb_to_recordset`."""
     return _ENCODER.encode(rows)
 

@@ -84,7 +84,8 @@ def _withdraw(intentions: Intentions, entity: str, now: int, lock: Lock) -> None
     if not intentions:
         return
     settled = [taken(row, Outcome.CANCELLED, now) for row in withdraw_ids(intentions.cancelled, lock)]
-    settled += [taken(row, Outcome.REPLACED, now) for row in arming.take_named(intentions.armed, entity, lock)]
+    if lock is Lock.SKIP:
+        settled += [taken(row, Outcome.REPLACED, now) for row in arming.take_named(intentions.armed, entity)]
     write_history(settled)
     move_ids(intentions.moved, now, lock)
 
