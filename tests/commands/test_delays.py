@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 import toa as api
+from tests.cadence.plans import emptied
 from tests.commands.saying import toa
 from tests.components.tallies.operations import report
 from toa.core.clock import to_datetime
@@ -158,6 +159,7 @@ def test_a_list_that_is_asked_for_wrongly_is_a_wrong_use(arguments, complaint):
     ],
 )
 def test_every_list_is_served_by_an_index_and_reads_a_page_not_the_table(arguments):
+    emptied("toa_delay")
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO toa_delay (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, created_at,"
