@@ -9,39 +9,57 @@ A part that raises or takes too long is told in the results; the others are meas
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from benchmarks import plots
+from benchmarks.databases import prepared
 from benchmarks.harness import QUICK
-from benchmarks.parts import PARTS, measure
-from benchmarks.results import Run, described, table
+from benchmarks.parts import PARTS, WHOLE_S, limit_s, measure
+from benchmarks.results import Run, described, parts
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
-WHOLE_S = 270.0 if QUICK else 1_750.0
-"""How long all parts may take together, in seconds."""
 
 
 def main(wanted: list[str]) -> int:
+    for number in _STOPPING:
+        signal.signal(number, _stop)
     run = Run(command=f"{'QUICK=1 ' if QUICK else ''}python -m benchmarks", load_before=os.getloadavg()[0])
-    began = time.monotonic()
-    for name in wanted or PARTS:
-        print(f"-- {name}", end="", flush=True)
-        part = measure(name, WHOLE_S - (time.monotonic() - began))
-        run.parts.append(part)
-        print(f"  {part.seconds:.0f} s{'  ' + part.problem if part.problem else ''}", flush=True)
-        if part.problem:
-            print(part.last_words, file=sys.stderr)
+    names = wanted or list(PARTS)
+    with prepared():
+        began = time.monotonic()
+        for place, name in enumerate(names, 1):
+            print(f"-- {name}", end="", flush=True)
+            part = measure(name, limit_s(names[place:], WHOLE_S - (time.monotonic() - began)))
+            run.parts.append(part)
+            print(f"  {part.took}{'  ' + part.problem if part.problem else ''}", flush=True)
+            if part.problem:
+                print(part.last_words, file=sys.stderr)
     run.seconds = time.monotonic() - began
     run.load_after = os.getloadavg()[0]
-    print(table(run.figures))
     if wanted:
+        print(parts(run))
         return 1 if any(part.problem for part in run.parts) else 0
-    RESULTS.write_text(described(run), encoding="utf-8")
+    text = described(run)
+    print(text)
+    RESULTS.write_text(text, encoding="utf-8")
     plots.write(run.figures, RESULTS.parent)
     print(f"written to {RESULTS}")
     return 0
+
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    """End what runs, and not twice: a second Ctrl-C would leave it."""
+    for one in _STOPPING:
+        signal.signal(one, signal.SIG_IGN)
+    sys.exit(f"stopped by {signal.Signals(number).name}")
 
 
 if __name__ == "__main__":

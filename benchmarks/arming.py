@@ -8,7 +8,8 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from benchmarks.harness import CLIENTS, QUICK, Figure, at_once, database, middle, say, side_by_side, timed
+from benchmarks.databases import database
+from benchmarks.harness import CLIENTS, QUICK, Figure, Taken, at_once, middle, repeated, say, side_by_side, timed
 
 MANY = 10_000
 EACH = 100 if QUICK else 500
@@ -37,12 +38,12 @@ def main() -> None:
             say(Figure(name=name, value=seconds * 1e6, unit="us"))
         say(Figure(name="arming, beside the transition without", value=with_one / without, unit="x", most=SHARE))
 
-        rounds = []
-        for _ in range(3):
+        def many() -> Taken:
             clear()
             (one,) = subjects(METERS, 1)
-            rounds.append(timed(lambda: toa.call(f"{METERS}.add_later", {"by": 1, "many": MANY}, id=one)))  # noqa: B023
-        taken_by_many = middle(rounds)
+            return timed(lambda: toa.call(f"{METERS}.add_later", {"by": 1, "many": MANY}, id=one))
+
+        taken_by_many = middle(repeated(many, 3 if QUICK else 7))
         note = f"{MANY / taken_by_many.cpu:,.0f} per second of its processor time"
         say(Figure(name="armed in one transition", value=MANY / taken_by_many.wall, unit="/s", least=30_000, note=note))
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import statistics
 import time
 
-from benchmarks.harness import QUICK, Figure, database, say
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, Figure, say
 
 BACKLOG = 10_000 if QUICK else 100_000
 ROWS = 5_000

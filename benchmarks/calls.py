@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from benchmarks.harness import QUICK, Figure, database, say, side_by_side
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, Figure, say, side_by_side
 
 RATIO = 1.5
 """The most that `toa.call` may take, as a multiple of what was written by hand."""

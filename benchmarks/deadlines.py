@@ -7,10 +7,11 @@ Each is of an object of its own, keeps a revision as every component with deadli
 
 from __future__ import annotations
 
-from benchmarks.harness import QUICK, Figure, Taken, database, middle, say, timed
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, Figure, Taken, middle, repeated, say, timed
 
 TOGETHER = 5_000 if QUICK else 10_000
-ALONE = 500 if QUICK else 1_000
+ALONE = 200 if QUICK else 1_000
 ROUNDS = 3 if QUICK else 5
 
 
@@ -27,23 +28,24 @@ def main() -> None:
         prepare_session()
 
         def rounds(number: int) -> Taken:
-            taken = []
-            for _ in range(ROUNDS):
+            def one() -> Taken:
                 clear()
                 subjects(TIMERS, number)
                 with connection.cursor() as cursor:
                     cursor.execute("UPDATE components_timers_timer SET moment = date_trunc('milliseconds', now())")
                     cursor.execute("ANALYZE components_timers_timer")
-                taken.append(timed(drain))
+                taken = timed(drain)
                 with connection.cursor() as cursor:
                     cursor.execute("SELECT count(*) FROM components_timers_timer WHERE count = 1 AND moment IS NULL")
                     assert cursor.fetchone() == (number,)
-            return middle(taken)
+                return taken
+
+            return middle(repeated(one, ROUNDS))
 
         for name, number, on in (("in sets", TOGETHER, True), ("one by one", ALONE, False)):
             set_wise(on)
             taken = rounds(number)
-            note = f"{number / taken.cpu:,.0f} per second of its processor time"
+            note = f"{number:,} due; {number / taken.cpu:,.0f} per second of its processor time"
             say(Figure(name=f"deadlines reached {name}, one process", value=number / taken.wall, unit="/s", note=note))
         suspects.close()
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.harness import QUICK, Figure, Taken, database, middle, say, timed
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, Figure, Taken, middle, repeated, say, timed
 
 DISTINCT = 10_000
 ON_ONE = 500
+ALONE = 300 if QUICK else 1_000
+WITH_EVENTS = 2_000 if QUICK else 10_000
 ROUNDS = 3 if QUICK else 7
 
 
@@ -29,27 +32,26 @@ def main() -> None:
         prepare_session()
 
         def rounds(component: str, number: int, act: Callable[[], object], on_one: bool = False) -> Taken:
-            taken = []
-            for _ in range(ROUNDS):
+            def one() -> Taken:
                 clear()
                 made = subjects(component, 1 if on_one else number)
                 arm_now(f"{component}.add", made * number if on_one else made)
-                taken.append(timed(act))
-            return middle(taken)
+                return timed(act)
+
+            return middle(repeated(one, ROUNDS))
 
         def told(name: str, number: int, taken: Taken, least: float | None = None) -> None:
-            note = f"{number / taken.cpu:,.0f} per second of its processor time"
+            note = f"{number:,} due; {number / taken.cpu:,.0f} per second of its processor time"
             say(Figure(name=name, value=number / taken.wall, unit="/s", least=least, note=note))
 
-        alone = 1_000
         told("fired, one process", DISTINCT, rounds(METERS, DISTINCT, drain), 8_000)
         told("by hand: psycopg, in sets", DISTINCT, rounds(METERS, DISTINCT, psycopg_loop))
-        told("with revisions, and an event fired for each", DISTINCT, rounds(GAUGES, DISTINCT, drain))
         told(f"{ON_ONE} due on one object", ON_ONE, rounds(METERS, ON_ONE, drain, on_one=True), 4_000)
         set_wise(False)
-        told("fired one by one", alone, rounds(METERS, alone, drain), 900)
+        told("fired one by one", ALONE, rounds(METERS, ALONE, drain), 900)
         set_wise(True)
-        told("by hand: Django, one by one", alone, rounds(METERS, alone, django_loop))
+        told("by hand: Django, one by one", ALONE, rounds(METERS, ALONE, django_loop))
+        told("fired with revisions, and an event of each fired", WITH_EVENTS, rounds(GAUGES, WITH_EVENTS, drain))
         suspects.close()
 
 

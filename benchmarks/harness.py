@@ -1,23 +1,22 @@
-"""What every benchmark shares: a database of its own on the checkout's server, figures, medians over several runs."""
+"""What every benchmark shares: figures, medians over several runs, lateness, work in processes of their own."""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import statistics
-import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import TypeVar
 
+_T = TypeVar("_T")
 QUICK = os.environ.get("QUICK") == "1"
 RATES = (10, 100, 1_000, 2_000)
 """How many come due in each second where lateness is measured."""
-SECONDS = 2 if QUICK else 15
-"""And for how long."""
+WINDOWS_S = {10: 4, 100: 2, 1_000: 2, 2_000: 2} if QUICK else {10: 30, 100: 15, 1_000: 10, 2_000: 10}
+"""And for how many seconds, of each rate."""
 CLIENTS = 16
 """Who arm, or defer, at the same time."""
 MUCH = 1_000_000 if QUICK else 10_000_000
@@ -25,6 +24,8 @@ MUCH = 1_000_000 if QUICK else 10_000_000
 FEW = 10_000
 STEPS = (FEW, 100_000, MUCH) if QUICK else (FEW, 100_000, 1_000_000, MUCH)
 """And on the way there."""
+ENOUGH_S = 6.0 if QUICK else 60.0
+"""After so many seconds of rounds of one figure no further one is begun: a busy machine makes fewer."""
 SLEEPERS = 300
 """Workflows that sleep until the same moment."""
 
@@ -74,6 +75,14 @@ def timed(act: Callable[[], object]) -> Taken:
     return Taken(time.perf_counter() - wall, time.process_time() - cpu)
 
 
+def repeated(act: Callable[[], _T], rounds: int) -> list[_T]:
+    """What it returns in each of so many rounds, or in those that were begun before it took enough time."""
+    began, made = time.monotonic(), [act()]
+    while len(made) < rounds and time.monotonic() - began < ENOUGH_S:
+        made.append(act())
+    return made
+
+
 def middle(taken: Iterable[Taken]) -> Taken:
     """The run whose wall time is the median."""
     ordered = sorted(taken, key=lambda one: one.wall)
@@ -86,14 +95,14 @@ def percentile(values: Iterable[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def database_name(pid: int) -> str:
-    """Of the benchmark that runs in this process."""
-    return f"toa_bench_{pid}"
+def number_of(rate: int) -> int:
+    """How many come due at this rate in its window."""
+    return rate * WINDOWS_S[rate]
 
 
-def spread(first: int, rate: int, seconds: int) -> list[int]:
-    """Moments in epoch ms: so many a second, from the first one on."""
-    return [first + number * 1000 // rate for number in range(rate * seconds)]
+def spread(first: int, rate: int) -> list[int]:
+    """Moments in epoch ms: so many a second, from the first one on, for as long as the rate is measured."""
+    return [first + number * 1000 // rate for number in range(number_of(rate))]
 
 
 def in_time(first: int) -> None:
@@ -123,34 +132,6 @@ def at_once(acts: Iterable[Callable[[], object]]) -> None:
     assert not any(statuses)
 
 
-_END_OTHERS = """
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-"""
-
-
-@contextmanager
-def database(settings_module: str = "benchmarks.settings") -> Iterator[None]:
-    """Django with a fresh database that is dropped afterwards, where the process is asked to end too."""
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit("asked to end"))
-    os.environ["DJANGO_SETTINGS_MODULE"] = settings_module
-    import django
-    from django.conf import settings
-
-    settings.DATABASES["default"]["TEST"]["NAME"] = database_name(os.getpid())
-    settings.DEBUG = False
-    django.setup()
-    from django.db import connection
-
-    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
-    try:
-        yield
-    finally:
-        # Those of the docket and of threads are gone by then; what a failure left open is not.
-        with connection.cursor() as cursor:
-            cursor.execute(_END_OTHERS)
-        connection.creation.destroy_test_db(settings.DATABASES["default"]["NAME"], verbosity=0)
-
-
 def seconds_each(act: Callable[[], object], number: int) -> float:
     """Seconds for one execution, over `number` of them in a row."""
     began = time.perf_counter()
@@ -161,13 +142,10 @@ def seconds_each(act: Callable[[], object], number: int) -> float:
 
 def side_by_side(acts: dict[str, Callable[[], object]], *, number: int, rounds: int) -> dict[str, float]:
     """The median of each action's seconds over rounds in which they take turns, so that all meet the same machine."""
-    taken: dict[str, list[float]] = {name: [] for name in acts}
     for act in acts.values():
         seconds_each(act, max(1, number // 10))
-    for _ in range(rounds):
-        for name, act in acts.items():
-            taken[name].append(seconds_each(act, number))
-    return {name: statistics.median(values) for name, values in taken.items()}
+    taken = repeated(lambda: {name: seconds_each(act, number) for name, act in acts.items()}, rounds)
+    return {name: statistics.median(one[name] for one in taken) for name in acts}
 
 
 def lateness(
@@ -184,4 +162,5 @@ def lateness(
         named = label.format(who=who, share=f"p{share * 100:.0f}", rate=f"{rate:,} a second")
         plot = "lateness" if share == 0.99 else ""
         value = percentile(values, share)
-        say(Figure(name=named, value=value, unit="ms", most=limit, plot=plot, line=who, x=rate))
+        note = f"of {len(values):,}"
+        say(Figure(name=named, value=value, unit="ms", most=limit, note=note, plot=plot, line=who, x=rate))

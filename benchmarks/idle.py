@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import psycopg
 
-from benchmarks.harness import QUICK, Figure, database, say
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, Figure, say
 
 IDLE_S = 5 if QUICK else 60
 SETTLE_S = 3.0

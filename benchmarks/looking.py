@@ -3,7 +3,7 @@
     python -m benchmarks looking
 
 Each page is opened as an operator would: whole, by a filter, the next page, a search. The figure is the time of all its
-statements together, the least of three.
+statements together, the least of two or three.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from html import unescape
 from typing import Any
 
-from benchmarks.harness import QUICK, Figure, database, say
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, Figure, say
 
-DELAYS = 200_000 if QUICK else 5_000_000
-HISTORY = 200_000 if QUICK else 2_000_000
+DELAYS = 100_000 if QUICK else 5_000_000
+HISTORY = 100_000 if QUICK else 2_000_000
 ORDERS = 50_000 if QUICK else 1_000_000
 OTHERS = 20_000 if QUICK else 300_000
+RUNS = 2 if QUICK else 3
 MOST_MS = 300.0
 """The most a page may take."""
 PLAN_MS = float(os.environ.get("PLAN_MS", MOST_MS))
@@ -87,7 +88,7 @@ def main() -> None:
         client = Client()
         client.force_login(User.objects.create_superuser("root"))
         for name, address in _pages(client):
-            runs = [_statements(connection, lambda at=address: client.get(at)) for _ in range(3)]
+            runs = [_statements(connection, lambda at=address: client.get(at)) for _ in range(RUNS)]
             least = min(runs, key=lambda run: sum(ms for ms, _, _ in run))
             taken = sum(ms for ms, _, _ in least)
             say(Figure(name=f"admin: {name}", value=taken, unit="ms", most=MOST_MS))
@@ -172,10 +173,12 @@ def _explain(connection: Any, sql: str, parameters: Any) -> None:
 
 def _fill(connection: Any) -> None:
     """Multiply one row of each table."""
+    from benchmarks.load import unindexed
+
     _templates()
     for table, (number, given) in _FILL.items():
         filled = {name: sql.format(number=number, id=_ID) for name, sql in given.items()}
-        with connection.cursor() as cursor, _unindexed(cursor, table):
+        with connection.cursor() as cursor, unindexed(table):
             cursor.execute(f"CREATE TEMP TABLE one AS SELECT * FROM {table}; DELETE FROM {table}")
             names = [column.name for column in connection.introspection.get_table_description(cursor, table)]
             chosen = ", ".join(filled.get(name, f'one."{name}"') for name in names)
@@ -186,22 +189,6 @@ def _fill(connection: Any) -> None:
             cursor.execute("DROP TABLE one")
         with connection.cursor() as cursor:
             cursor.execute(f"VACUUM ANALYZE {table}")
-
-
-@contextmanager
-def _unindexed(cursor: Any, table: str) -> Iterator[None]:
-    """Without the indexes that are no constraints: they are quicker made of all rows at once."""
-    cursor.execute(
-        "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s"
-        " AND indexname NOT IN (SELECT conname FROM pg_constraint)",
-        [table],
-    )
-    found = cursor.fetchall()
-    for name, _ in found:
-        cursor.execute(f'DROP INDEX "{name}"')
-    yield
-    for _, definition in found:
-        cursor.execute(definition)
 
 
 def _templates() -> None:

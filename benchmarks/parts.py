@@ -1,4 +1,4 @@
-"""The parts of the benchmark: their order, how long each may take, and running one in a process of its own."""
+"""The parts of the benchmark: their order, how long each is to take, and running one in a process of its own."""
 
 from __future__ import annotations
 
@@ -8,40 +8,53 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-import psycopg
+from benchmarks.databases import database_name, drop
+from benchmarks.harness import QUICK, Figure
+from benchmarks.processes import broker_prefix, family, forget_messages
 
-from benchmarks.harness import QUICK, Figure, database_name
-from config import servers
-
-PARTS = (
-    "firing",
-    "deadlines",
-    "together",
-    "users",
-    "backlog",
-    "deaths",
-    "arming",
-    "calls",
-    "claims",
-    "peers.procrastinate_pending",
-    "idle",
-    "runs",
-    "peers.procrastinate_jobs",
-    "peers.celery_tasks",
-    "peers.dbos_workflows",
-    "peers.procrastinate_late",
-    "peers.celery_late",
-    "peers.dbos_late",
-    "looking",
-    "web",
-)
-"""What has a target first: where time runs out, the last ones are left out."""
-LIMIT_S = 90.0 if QUICK else 900.0
-"""How long one part may take, in seconds."""
 TIDY_S = 20.0
 """How long a part that was asked to end may take to drop its database and end its processes."""
+WHOLE_S = 285.0 if QUICK else 1_760.0
+"""How long all parts may take together, in seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What one part is to take."""
+
+    title: str
+    quick_s: int
+    long_s: int
+
+    @property
+    def budget_s(self) -> int:
+        """In this run."""
+        return self.quick_s if QUICK else self.long_s
+
+
+PARTS = {
+    "firing": Plan(title="Firing in one process", quick_s=25, long_s=120),
+    "together": Plan(title="Firing through beat and two workers, and through toa run", quick_s=60, long_s=220),
+    "peers.procrastinate_jobs": Plan(title="procrastinate", quick_s=18, long_s=80),
+    "peers.celery_tasks": Plan(title="Celery", quick_s=20, long_s=150),
+    "peers.dbos_workflows": Plan(title="DBOS", quick_s=20, long_s=120),
+    "runs": Plan(title="Runs of workflows", quick_s=20, long_s=90),
+    "arming": Plan(title="Arming", quick_s=10, long_s=40),
+    "calls": Plan(title="A call", quick_s=8, long_s=30),
+    "users": Plan(title="People's calls during a drain", quick_s=12, long_s=60),
+    "claims": Plan(title="A claim", quick_s=20, long_s=200),
+    "peers.procrastinate_pending": Plan(title="A fetch of procrastinate", quick_s=8, long_s=200),
+    "idle": Plan(title="While idle", quick_s=18, long_s=150),
+    "backlog": Plan(title="Beside a backlog", quick_s=12, long_s=80),
+    "deaths": Plan(title="Deaths", quick_s=18, long_s=80),
+    "deadlines": Plan(title="Deadlines in one process", quick_s=8, long_s=30),
+    "web": Plan(title="Requests", quick_s=8, long_s=30),
+    "looking": Plan(title="Pages of the admin", quick_s=15, long_s=200),
+}
+"""By name, in their order. What has a target first, beside what it is compared with; the longest lists last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +68,29 @@ class Part:
     """Why not all of it was measured; empty where it was."""
     last_words: str = ""
 
+    @property
+    def title(self) -> str:
+        """What it is about."""
+        return PARTS[self.name].title if self.name in PARTS else self.name
 
-def measure(name: str, left_s: float) -> Part:
-    """Run it, in the time that is left at most."""
-    if left_s <= TIDY_S:
+    @property
+    def took(self) -> str:
+        """Its seconds beside those it has."""
+        if self.name not in PARTS:
+            return f"{self.seconds:.0f} s"
+        budget = PARTS[self.name].budget_s
+        return f"{self.seconds:.0f} s of {budget}{', over its budget' if self.seconds > budget else ''}"
+
+
+def limit_s(later: list[str], left_s: float) -> float:
+    """How long a part may take: what those before it left of theirs too, but nothing of those that come later."""
+    return left_s - sum(PARTS[name].budget_s for name in later if name in PARTS)
+
+
+def measure(name: str, limit: float) -> Part:
+    """Run it, for so many seconds at most. Nothing of it is left, whatever becomes of it."""
+    if limit <= 0:
         return Part(name=name, problem="left out: no time was left")
-    limit = min(LIMIT_S, left_s)
     began = time.monotonic()
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-m", f"benchmarks.{name}"],
@@ -69,39 +99,43 @@ def measure(name: str, left_s: float) -> Part:
         text=True,
         start_new_session=True,
     )
+    problem = "stopped"
     try:
-        said, errors = process.communicate(timeout=limit)
-        problem = f"ended with status {process.returncode}" if process.returncode else ""
-    except KeyboardInterrupt:
-        # It is in a session of its own, where nobody else tells it.
-        process.send_signal(signal.SIGTERM)
-        process.wait(TIDY_S)
-        raise
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGTERM)
-        problem = f"stopped after {limit:.0f} s"
         try:
-            said, errors = process.communicate(timeout=TIDY_S)
+            said, errors = process.communicate(timeout=limit)
+            problem = f"ended with status {process.returncode}" if process.returncode else ""
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # what it forked holds its output open
-            said, errors = process.communicate()
-    if problem:
-        _drop(database_name(process.pid))
-        problem = f"{problem}: {_last_line(errors)}"
+            said, errors = _asked_to_end(process)
+            problem = f"stopped after {limit:.0f} s"
+    finally:
+        # It is in a session of its own: where this process is stopped, nobody else tells it.
+        if process.returncode is None:
+            _asked_to_end(process)
+        if problem:
+            drop(database_name(process.pid))
+            forget_messages(broker_prefix(process.pid))
     return Part(
         name=name,
         seconds=time.monotonic() - began,
         figures=[Figure(**json.loads(line)) for line in said.splitlines() if line.startswith("{")],
-        problem=problem,
+        problem=f"{problem}: {_last_line(errors)}" if problem else "",
         last_words=errors[-2_000:],
     )
+
+
+def _asked_to_end(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What it said until then. Where it does not end, it is killed with all that it started."""
+    process.terminate()
+    try:
+        return process.communicate(timeout=TIDY_S)
+    except subprocess.TimeoutExpired:
+        # What it forked holds its output open; what it runs beside itself is in sessions of its own.
+        for pid in list(family(process.pid)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return process.communicate()
 
 
 def _last_line(errors: str) -> str:
     lines = errors.strip().splitlines()
     return lines[-1][:200] if lines else "it said nothing"
-
-
-def _drop(name: str) -> None:
-    with psycopg.connect(servers.database_url(), autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import servers
-from shop.children import Child, beat, end_all, manage, worker
+from shop.children import Child, beat, manage, worker
 
 WITHIN_S = 180.0
 
@@ -26,13 +26,14 @@ def environment(settings_module: str = "benchmarks.settings") -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": settings_module,
         "DATABASE_URL": database,
         "REDIS_URL": servers.broker_url(),
-        "BROKER_PREFIX": f"bench-{os.getpid()}-",
+        "BROKER_PREFIX": broker_prefix(os.getpid()),
     }
 
 
 @contextmanager
 def running(*commands: Sequence[str], settings_module: str = "benchmarks.settings") -> Iterator[list[Child]]:
-    """Have these commands run for as long as the body does."""
+    """Have these commands run for as long as the body does. Then they are killed: ending in order takes seconds, and
+    nothing of theirs is kept."""
     children: list[Child] = []
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -41,8 +42,9 @@ def running(*commands: Sequence[str], settings_module: str = "benchmarks.setting
                 children.append(Child(str(number), command, environment=environment(settings_module), log=log))
             yield children
         finally:
-            end_all(children)
-            _forget_messages()
+            for child in children:
+                child.kill()
+            forget_messages(broker_prefix(os.getpid()))
 
 
 def beat_and_workers() -> list[list[str]]:
@@ -70,21 +72,35 @@ def wait(fact: Callable[[], bool], children: Sequence[Child] = (), every_s: floa
     return time.perf_counter() - began
 
 
+def family(pid: int) -> Iterator[int]:
+    """A process and all that descend from it."""
+    yield pid
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text(encoding="utf-8").split():
+                yield from family(int(child))
+
+
 def resident(pid: int) -> float:
     """Memory of a process and of those that it started, in MB, counting shared pages once for each."""
     found = 0.0
-    with suppress(FileNotFoundError, ProcessLookupError):
-        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
-            if line.startswith("VmRSS:"):
-                found += int(line.split()[1]) / 1_000
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            found += sum(resident(int(child)) for child in (task / "children").read_text(encoding="utf-8").split())
+    for one in family(pid):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for line in Path(f"/proc/{one}/status").read_text(encoding="utf-8").splitlines():
+                if line.startswith("VmRSS:"):
+                    found += int(line.split()[1]) / 1_000
     return found
 
 
-def _forget_messages() -> None:
+def broker_prefix(pid: int) -> str:
+    """Of the names in the broker that belong to the benchmark that runs in this process."""
+    return f"bench-{pid}-"
+
+
+def forget_messages(prefix: str) -> None:
+    """Remove what has such a name in the broker."""
     import redis
 
     with redis.Redis.from_url(servers.broker_url()) as client:
-        for key in client.scan_iter(f"bench-{os.getpid()}-*"):
+        for key in client.scan_iter(f"{prefix}*"):
             client.delete(key)

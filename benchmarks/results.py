@@ -19,28 +19,26 @@ RATIOS = (
     ("fired, beat and two workers", "DBOS: workflows of one step", None),
     ("runs of one step that does nothing, started and ended", "DBOS: workflows of one step", 5.0),
     ("runs of one transition, started and ended", "DBOS: workflows of one step", None),
-    (
-        f"DBOS: lateness p99, {SLEEPERS} sleepers due together",
-        f"lateness p99, {SLEEPERS} sleepers due together, beat and two workers",
-        1.0,
-    ),
-    (
-        f"DBOS: lateness p99, {SLEEPERS} sleepers due together",
-        f"lateness p99, {SLEEPERS} sleepers due together, toa run",
-        1.0,
-    ),
     ("fired, one process", "by hand: psycopg, in sets", None),
     ("fired one by one", "by hand: Django, one by one", None),
     ("armed in one transition", "procrastinate: defer in bulk", None),
     (f"one keyed arm a commit, {CLIENTS} clients", f"procrastinate: keyed defer, {CLIENTS} clients", None),
-    (f"procrastinate: fetch of one job, {MUCH:,} pending", f"claim of 100 due, {MUCH:,} pending", None),
+    (f"claim of 100 due, {MUCH:,} pending", f"procrastinate: fetch of one job, {MUCH:,} pending", None),
     *(
-        (f"{peer}: lateness p99, {rate:,} a second", f"lateness p99, {rate:,} a second, beat and two workers", 1.0)
-        for peer in ("procrastinate", "Celery ETA", "DBOS sleep")
+        (
+            f"lateness p99, {SLEEPERS} sleepers due together, {who}",
+            f"DBOS: lateness p99, {SLEEPERS} sleepers due together",
+            1.0,
+        )
+        for who in ("beat and two workers", "toa run")
+    ),
+    *(
+        (f"lateness p99, {rate:,} a second, beat and two workers", f"{peer}: lateness p99, {rate:,} a second", 1.0)
         for rate in RATES
+        for peer in ("procrastinate", "Celery ETA", "DBOS sleep")
     ),
 )
-"""What, beside what, and how many times as much it must be."""
+"""What of toa, beside what, and how many times as good it must be."""
 BUSY = 1.0
 """A load average from which on the machine has other work to do."""
 
@@ -61,21 +59,30 @@ class Run:
         return [figure for part in self.parts for figure in part.figures]
 
 
-def table(figures: Sequence[Figure]) -> str:
-    """Figures and ratios as a table in Markdown."""
-    lines = ["| what | measured | target | met | |", "|---|---:|---:|---|---|"]
-    lines += [_row(figure) for figure in (*figures, *ratios(figures))]
+def parts(run: Run) -> str:
+    """What each part measured, as tables in Markdown."""
+    lines = []
+    for part in run.parts:
+        if part.figures:
+            lines += [f"### {part.title}", "", "| what | measured | target | met | |", "|---|---:|---:|---|---|"]
+            lines += [*map(_row, part.figures), ""]
     return "\n".join(lines)
 
 
-def ratios(figures: Sequence[Figure]) -> list[Figure]:
-    """Those of which both sides were measured."""
-    values = {figure.name: figure.value for figure in figures}
-    return [
-        Figure(name=f"{one} / {other}", value=values[one] / values[other], unit="x", least=least)
-        for one, other, least in RATIOS
-        if values.get(other) and one in values
+def ratios(figures: Sequence[Figure]) -> str:
+    """Those of which both sides were measured, as a table in Markdown."""
+    found = {figure.name: figure for figure in figures}
+    lines = [
+        "| toa | measured | beside | measured | times as good | target | met |",
+        "|---|---:|---|---:|---:|---:|---|",
     ]
+    for ours, theirs, least in RATIOS:
+        if ours in found and theirs in found:
+            one, other = found[ours], found[theirs]
+            ratio = _ratio(one, other, least)
+            cells = (ours, _measured(one), theirs, _measured(other), _measured(ratio), _target(ratio), _met(ratio))
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def described(run: Run) -> str:
@@ -84,36 +91,73 @@ def described(run: Run) -> str:
     lines = [
         "# Measured",
         "",
-        "Written by `make bench`; see `docs/performance.md` for how it is measured and what decides it.",
+        "Written by `make bench`. [Performance](../docs/performance.md) says how it is measured and what decides it.",
         "",
         f"- command: `{run.command}`",
         f"- when: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {run.seconds:.0f} s in all",
         f"- machine: {machine}; PostgreSQL and Valkey beside it",
         f"- versions: Python {platform.python_version()}, {', '.join(_versions())}",
         f"- load average over a minute: {run.load_before:.1f} before, {run.load_after:.1f} after",
+        "",
     ]
     if run.load_before > BUSY:
         lines += [
-            "",
             "**The machine was busy with other work.** Rates are lower and lateness is greater than on an idle one, and"
             " the ratios are rough. Run it again on an idle machine before relying on any of this.",
+            "",
         ]
     problems = [f"- `{part.name}`: {part.problem}" for part in run.parts if part.problem]
     if problems:
-        lines += ["", "Not measured, or not to the end:", "", *problems]
-    pictures = ["![Lateness against rate](lateness.svg)", "", "![Cost of a claim](pending.svg)"]
-    took = ", ".join(f"{part.name} {part.seconds:.0f}" for part in run.parts)
-    return "\n".join([*lines, "", table(run.figures), "", *pictures, "", f"Seconds of each part: {took}.", ""])
+        lines += ["Not measured, or not to the end:", "", *problems, ""]
+    lines += [*_summary(run.figures), "## Beside others", "", _BESIDE, "", ratios(run.figures), ""]
+    lines += ["![Lateness against rate](lateness.svg)", "", "![Cost of a claim](pending.svg)", ""]
+    lines += ["## Each part", "", parts(run), "## Time", ""]
+    lines += ["| part | took |", "|---|---|", *(f"| `{part.name}` | {part.took} |" for part in run.parts), ""]
+    return "\n".join(lines)
+
+
+_BESIDE = (
+    "Both sides in the same run, on the same servers. How many times as good: of a rate, how many times as much; of a"
+    " time, how many times as short. Jobs and tasks of the others are empty; toa's calls change a row and its history."
+)
+
+
+def _summary(figures: Sequence[Figure]) -> list[str]:
+    """How many targets are met, and which are not."""
+    found = {figure.name: figure for figure in figures}
+    ratios = [
+        _ratio(found[ours], found[theirs], least) for ours, theirs, least in RATIOS if {ours, theirs} <= found.keys()
+    ]
+    aimed = [figure for figure in (*figures, *ratios) if figure.met is not None]
+    missed = [figure for figure in aimed if not figure.met]
+    lines = [f"Of {len(aimed)} targets {len(aimed) - len(missed)} are met{'; missed:' if missed else '.'}", ""]
+    lines += [f"- {figure.name}: {_measured(figure)}, {_target(figure)}" for figure in missed]
+    return [*lines, ""] if missed else lines
+
+
+def _ratio(ours: Figure, theirs: Figure, least: float | None) -> Figure:
+    """How many times as good; a time below the clock's step counts as one step."""
+    one, other = max(ours.value, 0.01), max(theirs.value, 0.01)
+    value = one / other if ours.unit == "/s" else other / one
+    return Figure(name=f"{ours.name}, beside {theirs.name}", value=value, unit="x", least=least)
 
 
 def _row(figure: Figure) -> str:
-    target = ""
+    return f"| {figure.name} | {_measured(figure)} | {_target(figure)} | {_met(figure)} | {figure.note} |"
+
+
+def _measured(figure: Figure) -> str:
+    return f"{_number(figure.value)} {figure.unit}".strip()
+
+
+def _target(figure: Figure) -> str:
     if figure.least is not None:
-        target = f"at least {_number(figure.least)}"
-    elif figure.most is not None:
-        target = f"at most {_number(figure.most)}"
-    met = {None: "", True: "yes", False: "no"}[figure.met]
-    return f"| {figure.name} | {_number(figure.value)} {figure.unit} | {target} | {met} | {figure.note} |"
+        return f"at least {_number(figure.least)}"
+    return "" if figure.most is None else f"at most {_number(figure.most)}"
+
+
+def _met(figure: Figure) -> str:
+    return {None: "", True: "yes", False: "**no**"}[figure.met]
 
 
 def _number(value: float) -> str:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import time
 
-from benchmarks.harness import QUICK, Figure, database, percentile, say
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, Figure, percentile, say
 
 SCHEDULES = 1_000
 SECONDS = 30 if QUICK else 60

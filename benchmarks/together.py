@@ -10,11 +10,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from benchmarks.harness import QUICK, RATES, SECONDS, Figure, database, in_time, lateness, say, spread
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, RATES, Figure, in_time, lateness, number_of, repeated, say, spread
 
 AT_ONCE = 10_000
 ROUNDS = 3 if QUICK else 5
-WARM = 100
+FIRST = 50
+WARM = 4_000
+"""So many that both workers take part."""
 BATCHES = 2_000
 """Two workers with a batch of 500 in hand and one of them behind by one: no call may pass more older ones than that."""
 
@@ -32,7 +35,7 @@ def main() -> None:
         def fire(moments: Sequence[int], children: Sequence[Child]) -> list[tuple[int, int, str]]:
             """Lateness at the beginning and at the end of each call, in ms, and the call; in the order of settling."""
             arm(f"{METERS}.add", made[: len(moments)], moments)
-            if len(moments) > WARM:
+            if len(moments) > FIRST:
                 in_time(moments[0])
             wait(lambda: not Delay.objects.exists(), children)
             lines = History.objects.filter(source="delay").order_by("at", "id")
@@ -41,7 +44,7 @@ def main() -> None:
 
         def ahead(number: int) -> int:
             """A moment by which so many are armed."""
-            return clock.clock().now() + 1_200 + number // 5
+            return clock.clock().now() + 700 + number // 10
 
         def forget() -> None:
             with connection.cursor() as cursor:
@@ -54,17 +57,20 @@ def main() -> None:
             ("toa run", toa_run(), (2, 10)),
         ):
             clear()
-            made[:] = subjects(METERS, max(AT_ONCE, *(rate * SECONDS for rate in RATES)))
+            made[:] = subjects(METERS, max(AT_ONCE, *map(number_of, RATES)))
             with running(*commands) as children:
-                # The first ones say that they are there, and warm them.
-                fire([clock.clock().now()] * WARM, children)
+                # The first ones say that the processes are there.
+                fire([clock.clock().now()] * FIRST, children)
+                fire([ahead(WARM)] * WARM, children)
                 through = name == "beat and two workers"
-                ends, passed = [], []
-                for _ in range(ROUNDS if through or not QUICK else 1):
+
+                def at_once() -> tuple[int, int]:
+                    """How long after that moment the last one was settled, and how many older ones a call passed."""
                     forget()
                     fired = fire([ahead(AT_ONCE)] * AT_ONCE, children)
-                    ends.append(max(end for _, end, _ in fired))
-                    passed.append(_passed([call for _, _, call in fired]))
+                    return max(end for _, end, _ in fired), _passed([call for _, _, call in fired])
+
+                ends, passed = zip(*repeated(at_once, ROUNDS if through or not QUICK else 1), strict=True)
                 least, most = (10_000, 2_500) if through else (None, None)
                 note = f"{AT_ONCE:,} due in one millisecond, from that moment to the last commit"
                 took = statistics.median(ends)
@@ -74,7 +80,7 @@ def main() -> None:
                 say(Figure(name=label, value=max(passed), unit="calls", most=BATCHES))
                 for rate in RATES:
                     forget()
-                    late = [begun for begun, _, _ in fire(spread(ahead(rate * SECONDS), rate, SECONDS), children)]
+                    late = [begun for begun, _, _ in fire(spread(ahead(number_of(rate)), rate), children)]
                     lateness(name, rate, late, label="lateness {share}, {rate}, {who}", most=tightest)
 
 

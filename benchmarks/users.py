@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.harness import QUICK, Figure, database, forked, in_time, percentile, say
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, Figure, forked, in_time, percentile, say
 
 BACKLOG = 10_000 if QUICK else 100_000
 ROWS = 2_000

@@ -10,7 +10,8 @@ import json
 import socket
 from uuid import UUID
 
-from benchmarks.harness import QUICK, Figure, database, say, side_by_side
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, Figure, say, side_by_side
 from config.servers.valkey import free_port
 
 RATIO = 0.9

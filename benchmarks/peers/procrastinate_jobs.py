@@ -1,25 +1,46 @@
-"""procrastinate: deferring empty jobs, one by one and in bulk, and working them off by two worker processes.
+"""procrastinate: deferring empty jobs, working them off by two worker processes, and how late scheduled ones begin.
 
-python -m benchmarks peers.procrastinate_jobs
+    python -m benchmarks peers.procrastinate_jobs
+
+A job that is scheduled wakes nobody: the worker looks every five seconds unless it is told otherwise. So lateness is
+measured with a look every 100 ms, which its users pay for while nothing is due.
 """
 
 from __future__ import annotations
 
+import os
 import time
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from benchmarks.harness import CLIENTS, QUICK, Figure, at_once, database, say
+import procrastinate
+import psycopg
+
+from benchmarks.databases import database
+from benchmarks.harness import CLIENTS, QUICK, RATES, Figure, at_once, forked, in_time, lateness, number_of, say, spread
 from benchmarks.peers.procrastinate_app import app_on, work
 
-JOBS = 1_000 if QUICK else 5_000
+JOBS = 2_000 if QUICK else 10_000
 ONE_BY_ONE = 300
 WORKERS = 2
 EACH = 50 if QUICK else 200
 """How many keyed jobs each client defers."""
+LOOK_S = 0.1
+DEFER_MS = 3
+"""More than what deferring one job takes."""
+MEASURED = RATES[:2]
+"""Beyond these it makes fewer jobs a second than come due, and lateness grows for as long as it is measured."""
+
+# By its own record: starting the workers is no part of it.
+_RATE = """
+SELECT (count(*) - 1) / extract(epoch FROM max(at) - min(at)) FROM procrastinate_events WHERE type = 'succeeded'
+"""
 
 
 def main() -> None:
-    with database():
+    with database(), TemporaryDirectory() as folder:
         from django.db import connections
 
         from benchmarks.processes import environment
@@ -27,23 +48,35 @@ def main() -> None:
         address = environment()["DATABASE_URL"]
         connections.close_all()
         app = app_on(address)
+        told = Path(folder) / "late"
 
         @app.task(name="nothing")
         async def nothing(number: int) -> None:
             """Does nothing."""
+
+        @app.task(name="note")
+        async def note(moment: int) -> None:
+            """Tell how late it began, in ms."""
+            with told.open("a", encoding="utf-8") as file:
+                print(time.time() * 1000 - moment, file=file)
 
         with app.open():
             app.schema_manager.apply_schema()
             began = time.perf_counter()
             for number in range(ONE_BY_ONE):
                 nothing.defer(number=number)
-            say(_figure("procrastinate: defer, one by one", ONE_BY_ONE, began))
+            _say("procrastinate: defer, one by one", ONE_BY_ONE, began)
             began = time.perf_counter()
             nothing.batch_defer(*({"number": number} for number in range(JOBS - ONE_BY_ONE)))
-            say(_figure("procrastinate: defer in bulk", JOBS - ONE_BY_ONE, began))
-        began = time.perf_counter()
+            _say("procrastinate: defer in bulk", JOBS - ONE_BY_ONE, began)
         at_once([partial(work, app, address, wait=False, listen_notify=False)] * WORKERS)
-        say(_figure("procrastinate: empty jobs, two workers", JOBS, began))
+        with psycopg.connect(address) as connection:
+            found = connection.execute(_RATE).fetchone()
+        assert found is not None
+        say(
+            Figure(name="procrastinate: empty jobs, two workers", value=float(found[0]), unit="/s", note=f"of {JOBS:,}")
+        )
+        _lateness(app, address, note, told)
 
         def keyed(client: int) -> None:
             with app.open():
@@ -52,11 +85,36 @@ def main() -> None:
 
         began = time.perf_counter()
         at_once(partial(keyed, client) for client in range(CLIENTS))
-        say(_figure(f"procrastinate: keyed defer, {CLIENTS} clients", CLIENTS * EACH, began))
+        _say(f"procrastinate: keyed defer, {CLIENTS} clients", CLIENTS * EACH, began)
 
 
-def _figure(name: str, number: int, began: float) -> Figure:
-    return Figure(name=name, value=number / (time.perf_counter() - began), unit="/s")
+def _lateness(app: procrastinate.App, address: str, note: procrastinate.tasks.Task, told: Path) -> None:  # type: ignore[type-arg]
+    """Through one worker."""
+    from benchmarks.processes import wait
+
+    with app.open():
+        pid = forked(partial(work, app, address, fetch_job_polling_interval=LOOK_S))
+        try:
+            for rate in MEASURED:
+                told.write_text("", encoding="utf-8")
+                moments = spread(int(time.time() * 1000) + 1_000 + number_of(rate) * DEFER_MS, rate)
+                for moment in moments:
+                    at = datetime.fromtimestamp(moment / 1000, UTC)
+                    note.configure(schedule_at=at).defer(moment=moment)
+                in_time(moments[0])
+                wait(lambda: len(_lines(told)) == len(moments))  # noqa: B023
+                lateness("procrastinate", rate, [float(line) for line in _lines(told)])
+        finally:
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").split()
+
+
+def _say(name: str, number: int, began: float) -> None:
+    say(Figure(name=name, value=number / (time.perf_counter() - began), unit="/s", note=f"of {number:,}"))
 
 
 if __name__ == "__main__":

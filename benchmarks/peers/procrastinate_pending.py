@@ -10,7 +10,8 @@ import time
 import procrastinate
 import psycopg
 
-from benchmarks.harness import QUICK, STEPS, Figure, database, percentile, say
+from benchmarks.databases import database
+from benchmarks.harness import QUICK, STEPS, Figure, percentile, say
 
 FETCHES = 5 if QUICK else 10
 
