@@ -21,7 +21,7 @@ from tests.workflow.conftest import GO, HAIL, SAIL, Voyages
 from toa import DeadlineExceeded, retry, time
 from toa.cadence.actions import failures
 from toa.cadence.passes import Collected, perform, run_pass
-from toa.models import EndedRun, Failure, History, Run, RunCall, RunStep
+from toa.models import Delivery, EndedRun, Failure, History, Run, RunCall, RunStep
 from toa.runtime import settings as toa_settings
 from toa.testing.crashes import Crash, crash, everywhere
 from toa.workflow import actions, guarding
@@ -82,6 +82,30 @@ def start(world: Voyages) -> Prepared:
         assert world.miles(voyage) == 1
 
     return begin, look
+
+
+def receive(world: Voyages) -> Prepared:
+    """An event that happened starts one run; the event is delivered and the run is there, or neither."""
+    voyage = world.create()
+
+    async def landed(input: Any, context: Any) -> None:
+        await context.call(GO, {"by": 10}, {"id": input.voyage})
+
+    world.script(landed)
+    toa.call(GO, {"note": "landfall"}, id=voyage)
+    event = Delivery.objects.get(source_id=UUID(voyage).hex).id
+
+    def act() -> None:
+        run_pass(Collected(), only={"delivery"})
+
+    def look() -> None:
+        act()
+        recover(world)
+        assert EndedRun.objects.get(key=event.hex).outcome == "made"
+        assert world.miles(voyage) == 11
+        assert History.objects.filter(call=event).count() == 1
+
+    return act, look
 
 
 def go_on(world: Voyages) -> Prepared:
@@ -259,6 +283,7 @@ def retry_failure(world: Voyages) -> Prepared:
 
 CASES: dict[str, Callable[[Voyages], Prepared]] = {
     "start": start,
+    "event": receive,
     "go on": go_on,
     "effect": call_effect,
     "watch": deliver,

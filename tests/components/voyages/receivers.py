@@ -1,0 +1,2 @@
+def landed(state, origin):
+    return {"input": {"script": "landed", "voyage": state.id}}
