@@ -30,14 +30,14 @@ _AS_FOUND = "date_trunc('milliseconds', r.wake_at) = %s AND r.attempt = %s FOR U
 _AS_LEFT = "r.seq = %s FOR UPDATE SKIP LOCKED"
 _ANY = "TRUE"
 _WAITED_FOR = "TRUE FOR UPDATE"
-_MANY = (
-    _COLUMNS.format(and_more=f", set_config('lock_timeout', '{LOCK_TIMEOUT}', true)")
-    + """  FROM unnest(%s::uuid[], %s::timestamptz[], %s::integer[], %s::bigint[]) AS n(id, wake, attempt, seq)
-  JOIN toa_run r ON r.id = n.id AND CASE WHEN n.seq IS NULL
+# Row by row, by the primary key: a join is planned as a walk over the whole table where that is not large.
+_MANY = f"""
+SELECT d.*, set_config('lock_timeout', '{LOCK_TIMEOUT}', true)
+  FROM unnest(%s::uuid[], %s::timestamptz[], %s::integer[], %s::bigint[]) AS n(id, wake, attempt, seq)
+ CROSS JOIN LATERAL ({_COLUMNS.format(and_more="")} FROM toa_run r WHERE r.id = n.id AND CASE WHEN n.seq IS NULL
        THEN date_trunc('milliseconds', r.wake_at) = n.wake AND r.attempt = n.attempt ELSE r.seq = n.seq END
- ORDER BY r.id FOR UPDATE OF r SKIP LOCKED
+       FOR UPDATE SKIP LOCKED) d
 """
-)
 _JOURNALS = """
 SELECT run, position, kind, name, outcome, value, at FROM toa_runstep WHERE run = ANY(%s::uuid[]) ORDER BY run, position
 """
@@ -81,11 +81,12 @@ def claim(identity: UUID, wake: int, attempt: int) -> Row | None:
 def claim_many(found: Sequence[tuple[Live, int | None]]) -> dict[UUID, Row]:
     """Lock runs in the open transaction, in id order: those that were found due, and those that this process went on
     with before, at the `seq` that it left. Those that are held, gone or moved are not among them."""
+    ordered = sorted(found, key=lambda one: one[0].id)
     arrays = [
-        array(live.id for live, _ in found),
-        array(moment_text(live.wake) for live, _ in found),
-        array(live.attempt for live, _ in found),
-        array("NULL" if seq is None else seq for _, seq in found),
+        array(live.id for live, _ in ordered),
+        array(moment_text(live.wake) for live, _ in ordered),
+        array(live.attempt for live, _ in ordered),
+        array("NULL" if seq is None else seq for _, seq in ordered),
     ]
     with connections[settings.alias()].cursor() as cursor:
         cursor.execute(_MANY, arrays)
