@@ -12,6 +12,7 @@ from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
 import toa
+from tests.cadence.plans import plans_of
 from tests.components.seats.models import Seat
 from tests.components.voyages.models import Voyage
 from tests.nodes import one_pass
@@ -277,3 +278,40 @@ def test_a_run_that_goes_on_alone_has_its_turn_beside_sets_that_use_up_the_time(
     go_on()
     assert voyages.row(alone).failed_at is not None
     assert EndedRun.objects.count() in (0, 1)
+
+
+_SLEEPING = """
+INSERT INTO toa_run (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, created_at, key, seq,
+                     steps, waits, watches, cancel_by)
+SELECT gen_random_uuid(), endpoint, request, due_at, wake_at + interval '1 year', 0, 0, chain, cause, created_at, key,
+       1, steps, waits, '{}', '' FROM toa_run, generate_series(1, 20000)
+"""
+_STEPS = """
+INSERT INTO toa_runstep (run, position, kind, name, outcome, value, at)
+SELECT r.id, s.position, s.kind, s.name, s.outcome, s.value, s.at FROM toa_runstep s, toa_run r WHERE r.id <> s.run
+"""
+
+
+def test_a_set_among_many_that_sleep_reads_no_table_from_end_to_end(voyages, monkeypatch):
+    monkeypatch.setattr(connection.features, "uses_server_side_binding", True)  # each statement by itself
+
+    async def sailing(input, context):
+        await context.call("components.voyages.muse", {"value": 1})
+        await time.sleep("1h")
+        await context.call(GO, {}, {"id": input.voyage})
+        await time.sleep("1h")
+
+    voyages.start(sailing, voyage=voyages.create())
+    go_on()
+    with connection.cursor() as cursor:
+        cursor.execute(_SLEEPING)
+        cursor.execute(_STEPS)
+        cursor.execute("ANALYZE toa_run, toa_runstep")
+    for _ in range(20):
+        voyages.start(sailing, voyage=voyages.create())
+    go_on()
+    voyages.clock.set(voyages.clock.now + 3_600_000)
+    plans = plans_of(go_on)
+    assert sum("toa_run" in plan.sql for plan in plans) >= 5
+    for plan in plans:
+        assert not plan.scanned("toa_run") and not plan.scanned("toa_runstep"), plan.sql
