@@ -81,6 +81,11 @@ def end_all(children: Iterable[Child]) -> None:
             child.kill()
 
 
+def load() -> float:
+    """How many processes want each core of this machine now, 1 at least: by so much everything may take longer."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 class Stopped(BaseException):
     """Somebody asked this process to end."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable
 
 from django.core.management.base import CommandError
 
-from shop.children import Child, beat, end_all, worker
+from shop.children import Child, beat, end_all, load, worker
 from shop.demo.house import House
 from shop.demo.world import World
 from toa.cadence.processes import alive
@@ -63,7 +62,7 @@ class Crew:
 
     def check(self) -> None:
         """Note how busy the machine is. Raises CommandError where one is gone that nobody killed."""
-        self.load = max(self.load, os.getloadavg()[0] / (os.cpu_count() or 1))
+        self.load = max(self.load, load())
         for child in self._crew.values():
             if child.is_over():
                 raise CommandError(f"{child.name} died by itself.\n{child.last_words()}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shop.children import Child, beat, end_all, manage, worker
+from shop.children import Child, beat, end_all, load, manage, worker
 from store.orders.models import Order
 from tests.orders.placing import fill, order, stock
 from toa.cadence.processes import alive
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 WITHIN_S = 30.0
 LATEST_MS = 5_000
-"""On a machine that is busy with other things."""
+"""On a machine that has nothing else to do."""
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_an_unpaid_order_is_cancelled_by_its_alarm_and_its_goods_come_back(shop,
     ]
     alarm = made.get(source="delay")
     assert cancelled.UPDATED >= alarm.due_at.timestamp() * 1000
-    assert alarm.lateness_ms <= LATEST_MS
+    assert alarm.lateness_ms <= LATEST_MS * load()
 
 
 def wait_for(fact: Callable[[], bool], crew: list[Child]) -> None:

@@ -157,7 +157,7 @@ class TestTogether:
         with ThreadPoolExecutor(max_workers=NODES) as pool:
             yield pool
             together = Barrier(NODES)
-            list(pool.map(lambda _: (together.wait(10), connections.close_all()), range(NODES)))
+            list(pool.map(lambda _: (together.wait(30), connections.close_all()), range(NODES)))
 
     @staticmethod
     def turn(_):

@@ -27,7 +27,7 @@ def nodes(calendar):
     with ThreadPoolExecutor(max_workers=NODES) as pool:
         yield pool
         together = Barrier(NODES)
-        list(pool.map(lambda _: (together.wait(10), connections.close_all()), range(NODES)))
+        list(pool.map(lambda _: (together.wait(30), connections.close_all()), range(NODES)))
 
 
 def turn(_):
@@ -84,8 +84,8 @@ def test_S16_workers_and_people_at_once_block_nobody_and_call_no_occurrence_twic
         acting = [nodes.submit(act, number) for _ in range(2)]
         if number % 10 == 5:
             calendar.declare(schedule="*/5 * * * * *", overlap=["buffer", "skip"][number % 20 // 10])
-        answers += [one.result(timeout=20) for one in acting]
-        assert [one.result(timeout=20) for one in working] == [None] * 4
+        answers += [one.result(timeout=60) for one in acting]
+        assert [one.result(timeout=60) for one in working] == [None] * 4
     assert {"paused", "resumed", "fired"} <= set(answers)
     fired = {to_moment(line.due_at) for line in History.objects.filter(cause__has_key="asked_by")}
     planned = [moment for moment in called() if moment not in fired]

@@ -102,7 +102,7 @@ def test_S17_what_is_beyond_overdue_is_dropped_before_anything_else():
 def test_S17_a_year_missed_is_dealt_with_in_constant_time(expression, count, catch_up):
     schedule = Schedule(expression, "Europe/Berlin")
     now = MONDAY_NINE + 5 * HOUR + 1
-    began = time.monotonic()
+    began = time.process_time()
     found = owing(
         schedule,
         Policy(catch_up=catch_up, each_max=10, each_window_ms=400 * DAY),
@@ -110,7 +110,7 @@ def test_S17_a_year_missed_is_dealt_with_in_constant_time(expression, count, cat
         now=now,
         on_time_ms=1000,
     )
-    assert time.monotonic() - began < 1.0
+    assert time.process_time() - began < 1.0
     missed = 0 if found.missed is None else found.missed.count
     stood_for = sum(call.missed or 1 for call in found.calls)
     assert missed + stood_for == count

@@ -57,7 +57,7 @@ def main_process(server: Postgres) -> psutil.Process:
 
 def kill(process: psutil.Process) -> None:
     process.kill()
-    psutil.wait_procs([process], timeout=5)
+    psutil.wait_procs([process], timeout=30)
 
 
 def test_a_first_start_makes_a_database_like_a_production_one(place: Place, said: list[str]) -> None:
@@ -125,7 +125,7 @@ def test_a_server_killed_with_all_its_processes_starts_again(place: Place) -> No
         # A worker of the server may end by itself, and the others end when the first of them does.
         with suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(processes, timeout=5)
+    psutil.wait_procs(processes, timeout=30)
     assert has_mark(start(place))
 
 

@@ -36,7 +36,7 @@ def main_process(server: Valkey) -> psutil.Process:
 
 def kill(process: psutil.Process) -> None:
     process.kill()
-    psutil.wait_procs([process], timeout=5)
+    psutil.wait_procs([process], timeout=30)
 
 
 def test_a_first_start_makes_a_broker_on_loopback_behind_a_password(place: Place, said: list[str]) -> None:

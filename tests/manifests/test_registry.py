@@ -222,7 +222,7 @@ def test_each_manifest_is_read_once_by_any_number_of_threads(project: Path, monk
     found = []
 
     def ask() -> None:
-        together.wait(10)
+        together.wait(30)
         found.append(registry.component_of_package("alpha.orders"))
         found.append(registry.component("alpha.orders"))
 
@@ -230,7 +230,7 @@ def test_each_manifest_is_read_once_by_any_number_of_threads(project: Path, monk
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(30)
     assert read == ["alpha.orders"]
     assert len({id(spec) for spec in found}) == 1
     assert len(found) == 16

@@ -96,7 +96,8 @@ def test_a_type_checker_takes_them_and_finds_exactly_the_mistakes_in_a_component
 
 
 def test_constants_have_the_quotes_that_a_formatter_prefers() -> None:
-    for value in ["plain", "it's", 'say "so"', "both ' and \"", 'two "" and \'', "back\\slash", "line\nbreak", "ü", "a | b"]:
+    barred, broken = "a | b", "line\nbreak"
+    for value in ["plain", "it's", 'say "so"', "both ' and \"", 'two "" and \'', "back\\slash", broken, "ü", barred]:
         assert eval(constant(value)) == value
     assert [constant(value) for value in ("a", 'a"b', "a'b", "'\"", 1, True, None)] == [
         '"a"',

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-WITHIN_S = 10.0
+WITHIN_S = 30.0
 
 
 def wait_until_blocked(connection: Any, *, sessions: int = 1) -> None:

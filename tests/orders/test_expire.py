@@ -93,7 +93,7 @@ def test_W5_paid_between_the_sweeps_read_and_its_cancel_stays_paid(transactional
             sweep = threads.submit(in_own_connection, "store.orders.expire", GRID)
             # It has read the order as pending, and waits for its row.
             wait_until_blocked(connection)
-        assert sweep.result(timeout=10) == swept(refused=1)
+        assert sweep.result(timeout=60) == swept(refused=1)
 
     assert (order(identity).status, order(identity).VERSION) == ("approved", 2)
 
@@ -109,7 +109,7 @@ def test_W7_two_overlapping_sweeps_change_every_order_once(transactional_db, toa
             sweeps = [threads.submit(in_own_connection, "store.orders.expire", GRID) for _ in range(2)]
             # Both have read all twenty, and wait for the first.
             wait_until_blocked(connection, sessions=2)
-        counts = [sweep.result(timeout=10) for sweep in sweeps]
+        counts = [sweep.result(timeout=60) for sweep in sweeps]
 
     assert sum(count.made for count in counts) == 20
     assert sum(count.refused for count in counts) == 20

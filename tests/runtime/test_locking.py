@@ -90,19 +90,19 @@ def test_a_waiting_call_goes_on_as_soon_as_the_lock_is_free(transactional_db, to
 
     def hold(lock):
         held.set()
-        assert go_on.wait(10)
+        assert go_on.wait(30)
 
     book.DURING.append(hold)
     first = Thread(target=in_own_connection, args=({"order": "7"},))
     first.start()
-    assert held.wait(10)
+    assert held.wait(30)
     try:
         with pytest.raises(LockTaken):
             toa.call(BOOK, {"order": "7"})
     finally:
         go_on.set()
     assert toa.call(BOOK, {"order": "7", "wait": "10s"}) == {"booked": False}
-    first.join(10)
+    first.join(30)
 
 
 def test_the_lock_of_a_dead_holder_lapses_after_its_lease(operation, toa_clock):
@@ -142,7 +142,7 @@ def test_a_lock_is_renewed_while_it_is_held(transactional_db, operation):
     operation = Operation(operation.component, replace(operation.spec, lease_ms=60))
     with locked(operation, fresh(BOOK), "courier-7", 0) as lock:
         until = [Lock.objects.get().until]
-        give_up = time.monotonic() + 10
+        give_up = time.monotonic() + 30
         while len(until) < 4 and time.monotonic() < give_up:
             seen = Lock.objects.get().until
             if seen != until[-1]:

@@ -57,11 +57,11 @@ def test_M15_functions_of_several_threads_at_once_leave_sockets_as_they_were():
             socket.create_connection(address).close()
             with other:
                 came.set()
-                assert may_go.wait(10)
+                assert may_go.wait(30)
 
         thread = threading.Thread(target=beside)
         thread.start()
-        assert came.wait(10)
+        assert came.wait(30)
         with pytest.raises(Impure), socket.socket() as mine:
             mine.connect(address)
         # The first to come is the first to go.

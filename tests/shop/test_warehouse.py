@@ -26,7 +26,7 @@ def customer():
     """A warehouse, and a client with its token."""
     with serving(Warehouse(token="t")) as warehouse:
         headers = {"Authorization": "Bearer t"}
-        with httpx.Client(base_url=warehouse.address, headers=headers, timeout=5) as client:
+        with httpx.Client(base_url=warehouse.address, headers=headers, timeout=30) as client:
             yield client
 
 
@@ -154,7 +154,7 @@ def test_the_command_tells_its_address_serves_and_ends_when_it_is_asked_to(tmp_p
     ) as process:
         try:
             address = process.stdout.readline().removeprefix("The warehouse listens at ").strip()
-            reply = httpx.get(f"{address}/inventory", headers={"Authorization": "Bearer t"}, timeout=5)
+            reply = httpx.get(f"{address}/inventory", headers={"Authorization": "Bearer t"}, timeout=30)
         finally:
             process.send_signal(signal.SIGTERM)
         rest = process.stdout.read()
