@@ -12,23 +12,16 @@ from tests.components.meters.models import Meter
 from toa.cadence.actions.failures import discard, retry
 from toa.cadence.sources import horizon
 from toa.core.clock import to_datetime
-from toa.models import Delivery, Failure, History, Pulse, Revision
+from toa.models import Delivery, Failure, History, Revision
 from toa.runtime import bindings
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("only_deadlines")]
 
 CLAIMS = "components.claims"
 METERS = "components.meters"
 TALLIES = "components.tallies"
 HOUR = 3_600_000
 DAY = 24 * HOUR
-
-
-@pytest.fixture(autouse=True)
-def no_pulses(toa_clock):
-    """Nothing but deadlines comes due."""
-    at_a.TRIES.clear()
-    Pulse.objects.update(wake_at=None, paused_at=to_datetime(toa_clock.now))
 
 
 @pytest.fixture

@@ -9,26 +9,18 @@ from django.db import connection
 
 from tests.cadence.plans import emptied, plans_of
 from tests.components.claims.models import Claim
-from tests.components.claims.operations import at_a
 from tests.components.reminders.models import Reminder
 from toa import next_occurrence
 from toa.cadence.deadlines.due import DEADLINES
 from toa.cadence.passes import Collected, run_pass
 from toa.core.clock import to_datetime, to_moment
 from toa.core.identity import uuid7
-from toa.models import Failure, History, Pulse
+from toa.models import Failure, History
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("only_deadlines")]
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
-
-
-@pytest.fixture(autouse=True)
-def no_pulses(toa_clock):
-    """Nothing but deadlines comes due."""
-    at_a.TRIES.clear()
-    Pulse.objects.update(wake_at=None, paused_at=to_datetime(toa_clock.now))
 
 
 def bulk_claims(number, a_sql, held_sql="NULL"):

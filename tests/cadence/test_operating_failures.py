@@ -15,20 +15,12 @@ from toa.cadence.actions import failures
 from toa.cadence.reports import failed
 from toa.core.clock import to_datetime
 from toa.exceptions import NotFound
-from toa.models import Delay, Delivery, Failure, History, Pulse, Schedule
+from toa.models import Delay, Delivery, Failure, History
 from toa.runtime import bindings
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_else")]
 
 TALLIES, LEDGERS = "components.tallies", "components.ledgers"
-
-
-@pytest.fixture(autouse=True)
-def nothing_else(toa_clock):
-    """No pulse and no schedule comes due on the way."""
-    report.CALLS.clear()
-    for model in (Pulse, Schedule):
-        model.objects.update(wake_at=None, paused_at=to_datetime(toa_clock.now))
 
 
 def reporting(toa_clock, fail=3):

@@ -21,24 +21,16 @@ from toa.cadence.source import BACKSTOP_MS
 from toa.cadence.sources import ORPHANS, horizon
 from toa.cadence.syncing import sync
 from toa.core.clock import to_datetime
-from toa.models import Component, Delay, Delivery, Failure, History, Pulse, Schedule
+from toa.models import Component, Delay, Delivery, Failure, History
 from toa.runtime import clock
 from toa.runtime.clock import SystemClock
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_else")]
 
 TALLIES = "components.tallies"
 REPORT = f"{TALLIES}.report"
 HEAR = "components.claims.hear"
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 24 * 3_600_000
-
-
-@pytest.fixture(autouse=True)
-def nothing_else(toa_clock):
-    """No pulse and no schedule comes due on the way."""
-    report.CALLS.clear()
-    for model in (Pulse, Schedule):
-        model.objects.update(wake_at=None, paused_at=to_datetime(toa_clock.now))
 
 
 def arm(interval="1h", **more):

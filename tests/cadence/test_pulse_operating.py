@@ -1,11 +1,8 @@
 """People and pulses: pause, resume, fire; what is recorded; many processes at once."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import pytest
-from django.db import connections
 
+from tests.cadence.conftest import NODES
 from tests.components.beacons.operations import ping
 from toa.cadence.actions import operating
 from toa.cadence.passes import Collected, perform, run_pass
@@ -14,17 +11,10 @@ from toa.cadence.syncing import sync
 from toa.core.clock import to_datetime, to_moment
 from toa.models import History, Pulse
 
+pytestmark = pytest.mark.usefixtures("only_ping")
+
 PING = "components.beacons.ping"
 MINUTE, HOUR = 60_000, 3_600_000
-NODES = 10
-
-
-@pytest.fixture(autouse=True)
-def only_ping(toa_clock):
-    """One pulse at a time: the others are paused."""
-    ping.CALLS.clear()
-    ping.DURING.clear()
-    Pulse.objects.exclude(endpoint=PING).update(wake_at=None, paused_at=to_datetime(toa_clock.now))
 
 
 def pulse():
@@ -151,13 +141,6 @@ def test_P10_boundaries_that_a_change_finds_due_are_recorded(toa_clock, settings
 @pytest.mark.django_db(transaction=True)
 class TestTogether:
     """Real threads with connections of their own, as processes have."""
-
-    @pytest.fixture
-    def nodes(self, toa_clock):
-        with ThreadPoolExecutor(max_workers=NODES) as pool:
-            yield pool
-            together = Barrier(NODES)
-            list(pool.map(lambda _: (together.wait(30), connections.close_all()), range(NODES)))
 
     @staticmethod
     def turn(_):

@@ -10,19 +10,11 @@ from toa.cadence.syncing import sync
 from toa.core.clock import to_datetime, to_moment
 from toa.models import History, Pulse
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("only_ping")]
 
 PING = "components.beacons.ping"
 LAPSE = "components.beacons.lapse"
 MINUTE, HOUR = 60_000, 3_600_000
-
-
-@pytest.fixture(autouse=True)
-def only_ping(toa_clock):
-    """One pulse at a time: the others are paused."""
-    ping.CALLS.clear()
-    ping.DURING.clear()
-    Pulse.objects.exclude(endpoint=PING).update(wake_at=None, paused_at=to_datetime(toa_clock.now))
 
 
 def history():

@@ -1,14 +1,12 @@
 """Schedules and many processes at once, as threads with connections of their own."""
 
 import random
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
-from django.db import connections
 
 import toa
 from tests.cadence.calendar import HOUR, SECOND, STAMP
+from tests.cadence.conftest import NODES
 from tests.components.almanacs.models import Almanac
 from tests.components.almanacs.operations import note
 from toa.cadence.actions import operating
@@ -18,16 +16,6 @@ from toa.core.clock import to_moment
 from toa.models import Failure, History, Schedule, ScheduledCall
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-NODES = 10
-
-
-@pytest.fixture
-def nodes(calendar):
-    with ThreadPoolExecutor(max_workers=NODES) as pool:
-        yield pool
-        together = Barrier(NODES)
-        list(pool.map(lambda _: (together.wait(30), connections.close_all()), range(NODES)))
 
 
 def turn(_):

@@ -11,21 +11,13 @@ from tests.cadence.plans import emptied
 from tests.commands.saying import toa
 from tests.components.tallies.operations import report
 from toa.core.clock import to_datetime
-from toa.models import Delay, Failure, History, Pulse, Schedule
+from toa.models import Delay, Failure, History
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_else")]
 
 TALLIES = "components.tallies"
 REPORT, ADD = f"{TALLIES}.report", f"{TALLIES}.add"
 MINUTE, HOUR = 60_000, 3_600_000
-
-
-@pytest.fixture(autouse=True)
-def nothing_else(toa_clock):
-    """No pulse and no schedule comes due on the way."""
-    report.CALLS.clear()
-    for model in (Pulse, Schedule):
-        model.objects.update(wake_at=None, paused_at=to_datetime(toa_clock.now))
 
 
 def arm(interval, endpoint=REPORT, overdue=None, **more):

@@ -1,5 +1,5 @@
 """Fixtures of the tests of faults."""
 
-from tests.cadence.conftest import calendar
+from tests.cadence.conftest import calendar, only_deadlines
 
-__all__ = ["calendar"]
+__all__ = ["calendar", "only_deadlines"]

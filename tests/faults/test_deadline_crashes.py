@@ -11,23 +11,16 @@ from toa.cadence.deadlines.draining import drain
 from toa.cadence.deadlines.due import DEADLINES
 from toa.cadence.deadlines.instances import reach
 from toa.cadence.passes import Collected
-from toa.core.clock import to_datetime
 from toa.core.identity import uuid7
-from toa.models import Delivery, Failure, History, Pulse, Revision
+from toa.models import Delivery, Failure, History, Revision
 from toa.runtime import bindings
 from toa.testing.crashes import everywhere
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("only_deadlines")]
 
 CLAIMS = "components.claims"
 TALLIES = "components.tallies"
 HOUR = 3_600_000
-
-
-@pytest.fixture(autouse=True)
-def no_pulses(toa_clock):
-    at_a.TRIES.clear()
-    Pulse.objects.update(wake_at=None, paused_at=to_datetime(toa_clock.now))
 
 
 @pytest.fixture
