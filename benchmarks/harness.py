@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 QUICK = os.environ.get("QUICK") == "1"
 RATES = (10, 100, 1_000, 2_000)
 """How many come due in each second where lateness is measured."""
-WINDOWS_S = {10: 4, 100: 2, 1_000: 2, 2_000: 2} if QUICK else {10: 30, 100: 15, 1_000: 10, 2_000: 10}
+WINDOWS_S = {10: 4, 100: 2, 1_000: 2, 2_000: 2} if QUICK else {10: 30, 100: 15, 1_000: 5, 2_000: 5}
 """And for how many seconds, of each rate."""
 CLIENTS = 16
 """Who arm, or defer, at the same time."""
@@ -154,6 +154,7 @@ def lateness(
     late: Iterable[float],
     *,
     label: str = "{who}: lateness {share}, {rate}",
+    line: str = "",
     most: Sequence[float | None] = (None, None),
 ) -> None:
     """Say the median and the 99th percentile of how late calls began, in ms."""
@@ -163,4 +164,4 @@ def lateness(
         plot = "lateness" if share == 0.99 else ""
         value = percentile(values, share)
         note = f"of {len(values):,}"
-        say(Figure(name=named, value=value, unit="ms", most=limit, note=note, plot=plot, line=who, x=rate))
+        say(Figure(name=named, value=value, unit="ms", most=limit, note=note, plot=plot, line=line or who, x=rate))

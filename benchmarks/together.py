@@ -44,7 +44,7 @@ def main() -> None:
 
         def ahead(number: int) -> int:
             """A moment by which so many are armed."""
-            return clock.clock().now() + 700 + number // 10
+            return clock.clock().now() + 900 + number // 10
 
         def forget() -> None:
             with connection.cursor() as cursor:
@@ -81,7 +81,8 @@ def main() -> None:
                 for rate in RATES:
                     forget()
                     late = [begun for begun, _, _ in fire(spread(ahead(number_of(rate)), rate), children)]
-                    lateness(name, rate, late, label="lateness {share}, {rate}, {who}", most=tightest)
+                    line = f"toa, {name}" if through else name
+                    lateness(name, rate, late, label="lateness {share}, {rate}, {who}", line=line, most=tightest)
 
 
 def _passed(calls: Sequence[str]) -> int:

@@ -19,7 +19,7 @@ BACKLOG = 10_000 if QUICK else 100_000
 ROWS = 2_000
 """Few, so that each is fired several times and a client often meets one that is locked."""
 PEOPLE = 8
-AHEAD_MS = 4_000 if QUICK else 25_000
+AHEAD_MS = 2_500 if QUICK else 15_000
 
 _DEADLOCKS = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
 
