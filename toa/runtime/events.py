@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -21,8 +20,8 @@ from toa.core.traces import sentence, trace
 from toa.runtime import waking
 from toa.runtime.bindings import Component, Event, Receiver
 from toa.runtime.requests import check_storable
-from toa.runtime.sql import insert_rows
-from toa.runtime.table import State, jsonb
+from toa.runtime.sql import insert_rows, moment_text
+from toa.runtime.table import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,35 +48,35 @@ def deliver(made: Sequence[tuple[Change, Call]]) -> None:
     """Insert the deliveries of these changes, each made by its call, in the open transaction."""
     rows: list[dict[str, Any]] = []
     failures: list[dict[str, Any]] = []
+    wakes: list[int] = []
     for change, call in made:
         happened = change.state["UPDATED"]
         for one in _raised(change):
-            rows.append(_delivery(change, one, call, happened))
-            if one.error is not None:
-                failures.append(_failure(change, one, one.error, to_datetime(happened)))
+            due = happened + one.receiver.spec.delay_ms
+            rows.append(_delivery(change, one, call, happened, due))
+            if one.error is None:
+                wakes.append(due)
+            else:
+                failures.append(_failure(change, one, one.error, moment_text(happened)))
     insert_rows("toa_delivery", rows)
     insert_rows("toa_failure", failures)
-    due = [row["wake_at"] for row in rows if row["wake_at"] is not None]
-    if due:
-        waking.after_commit(min(due), rows[0]["created_at"])
+    if wakes:
+        waking.after_commit(to_datetime(min(wakes)), to_datetime(made[0][0].state["UPDATED"]))
 
 
-def _delivery(change: Change, one: Raised, call: Call, happened: int) -> dict[str, Any]:
+def _delivery(change: Change, one: Raised, call: Call, happened: int, due: int) -> dict[str, Any]:
     source, source_id = change.component.locator, str(change.state["id"])
-    due = to_datetime(happened + one.receiver.spec.delay_ms)
     return {
-        "id": one.id,
+        "id": one.id.hex,
         "endpoint": one.receiver.operation.endpoint,
-        "request": jsonb(one.request or {}),
-        "due_at": due,
-        "wake_at": None if one.error else due,
+        "request": one.request or {},
+        "due_at": moment_text(due),
+        "wake_at": None if one.error else moment_text(due),
         "attempt": 0,
         "strikes": 0,
         "chain": list(call.hops()),
-        "cause": jsonb(
-            {"event": one.event, "endpoint": call.endpoint, "key": call.key, "entity": f"{source}:{source_id}"}
-        ),
-        "created_at": to_datetime(happened),
+        "cause": {"event": one.event, "endpoint": call.endpoint, "key": call.key, "entity": f"{source}:{source_id}"},
+        "created_at": moment_text(happened),
         "event": one.event,
         "source": source,
         "source_id": source_id,
@@ -85,14 +84,14 @@ def _delivery(change: Change, one: Raised, call: Call, happened: int) -> dict[st
         "receiver": one.receiver.operation.component.locator,
         "position": one.receiver.spec.position,
         "target": _target(one.receiver, one.request),
-        "mark": None if call.mark is None else jsonb(call.mark),
+        "mark": call.mark,
     }
 
 
-def _failure(change: Change, one: Raised, error: BaseException, moment: datetime) -> dict[str, Any]:
+def _failure(change: Change, one: Raised, error: BaseException, moment: str) -> dict[str, Any]:
     return {
-        "id": uuid7(),
-        "call": one.id,
+        "id": uuid7().hex,
+        "call": one.id.hex,
         "source": "delivery",
         "endpoint": one.receiver.operation.endpoint,
         "entity": f"{change.component.locator}:{change.state['id']}",
@@ -103,7 +102,7 @@ def _failure(change: Change, one: Raised, error: BaseException, moment: datetime
         "due_at": moment,
         "at": moment,
         # What a retry needs to evaluate it again.
-        "row": jsonb({"event": one.event, "state": change.state, "origin": change.origin}),
+        "row": {"event": one.event, "state": change.state, "origin": change.origin},
     }
 
 

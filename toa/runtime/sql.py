@@ -24,6 +24,8 @@ HEX = "replace({column}::text, '-', '')"
 """A column of UUIDs as 32 hex digits."""
 ROWS = 5_000
 """How many rows one statement inserts; longer lists are written in several."""
+MANY = 4
+"""From so many rows on it pays to look for what they have in common."""
 
 
 Rows = Sequence[Mapping[str, Any]]
@@ -35,15 +37,18 @@ def insert_rows(table: str, rows: Rows, otherwise: Callable[[Rows], None] | None
     Those that a unique rule keeps out are given to `otherwise`, once the statement was sent; without it they are
     refused with all others.
 
-    One row is written as values. Several travel as one JSON document of the columns in which they differ, what is the
-    same in all of them as a parameter: with a parameter for each value, making the statement costs more than running
-    it, and reading a document is half of what the database does for it.
+    One row is written as values. Several travel as one JSON document: with a parameter for each value, making the
+    statement costs more than running it. Of many, what is the same in all of them is a parameter after all: reading
+    the document is half of what the database does for them.
     """
     for start in range(0, len(rows), ROWS):
         several = rows[start : start + ROWS]
         first = several[0]
-        each = tuple(name for name in first if _differs(several, name)) if len(several) > 1 else ()
-        # What is null in all of them is left out: a parameter costs about as much as a value.
+        if len(several) < MANY:
+            each = tuple(first) if len(several) > 1 else ()
+        else:
+            each = tuple(name for name in first if _differs(several, name))
+        # A null is left out: the column has one by itself.
         shared = tuple(name for name, value in first.items() if value is not None and name not in each)
         statement, are_json = _insertion(table, each, shared)
         if otherwise is not None:
