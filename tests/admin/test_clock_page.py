@@ -1,6 +1,5 @@
 """The Clock page says how it stands, and costs the same on a bad day."""
 
-import html
 import re
 from unittest import mock
 
@@ -9,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.admin import rows
+from tests.admin.reading import text_of
 from tests.orders.placing import configured, fill, place
 from toa.cadence.reports import coming as hours
 from toa.cadence.reports.backlog import Count
@@ -19,11 +19,6 @@ pytestmark = pytest.mark.django_db
 
 ADDRESS = "/admin/toa/clock/"
 HOUR = 3_600_000
-
-
-def text_of(response):
-    body = re.sub(r"<(script|style).*?</\1>", "", response.content.decode(), flags=re.DOTALL)
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
 def test_O5_nobody_alive_is_the_first_thing_that_is_said_with_what_to_start(root, toa_clock):

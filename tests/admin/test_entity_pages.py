@@ -15,6 +15,7 @@ from django.urls import reverse
 
 import toa
 from store.orders.models import Order
+from tests.admin.reading import text_of
 from tests.components.voyages.operations import sail
 from tests.orders.placing import configured, fill, order, place
 from toa import time
@@ -48,11 +49,6 @@ def form_of(operation, identity=None):
     if identity is None:
         return reverse("admin:store_orders_order_create", args=[operation])
     return reverse("admin:store_orders_order_call", args=[identity, operation])
-
-
-def text_of(response):
-    body = re.sub(r"<(script|style).*?</\1>", "", response.content.decode(), flags=re.DOTALL)
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
 def given(values, **more):
