@@ -147,6 +147,8 @@ def test_operations_of_every_type_hold_with_the_lines_that_are_printed_for_the_m
     (project.root / "garage" / "cars" / "types.py").write_text(types_of(loaded.spec), encoding="utf-8")
     assert ruff("check", "--select", "F,E,I,UP,RUF") == "All checks passed!\n"
     assert ruff("format", "--check").endswith("already formatted\n")
+    follow = project.root / "garage" / "cars" / "operations" / "follow.py"
+    assert "async def workflow(input: None, context: WorkflowContext)" in follow.read_text(), "whose calls are awaited"
     assert mypy(project.root).startswith("Success: no issues found")
 
 

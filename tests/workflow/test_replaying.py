@@ -11,6 +11,7 @@ from toa.models import Failure, RunStep
 from toa.testing.restarts import restarting
 from toa.workflow import actions, driving, rows
 from toa.workflow.due import RUNS, workflows
+from toa.workflow.machine import Machine
 from toa.workflow.opening import opened
 
 
@@ -89,7 +90,7 @@ def test_F12_a_deploy_between_two_steps_lets_runs_go_on(voyages):
     assert voyages.log(voyage) == ["old", "new"]
 
 
-def test_a_restart_after_every_step_changes_nothing(voyages):
+def test_a_restart_after_every_step_changes_nothing(voyages, monkeypatch):
     def script(voyage):
         async def mixed(input, context):
             ids = [context.id(), context.random()]
@@ -110,11 +111,19 @@ def test_a_restart_after_every_step_changes_nothing(voyages):
 
         return mixed
 
-    seen = []
+    begun, begin = [], Machine.begin
+
+    def begin_noted(machine, coroutine):
+        begun.append(machine)
+        begin(machine, coroutine)
+
+    monkeypatch.setattr(Machine, "begin", begin_noted)
+    seen, copies = [], []
     for restarts in (False, True):
         voyage = voyages.create()
         voyages.hailed.clear()
         mixed = script(voyage)
+        begun.clear()
         with restarting(restarts):
             run = voyages.run(mixed)
             voyages.clock.advance(30)
@@ -124,7 +133,9 @@ def test_a_restart_after_every_step_changes_nothing(voyages):
         kinds = [(step["kind"], step["name"], step["outcome"]) for step in ended.steps]
         seen.append((kinds, voyages.miles(voyage), ended.result, [name for name, _ in voyages.hailed]))
         assert len({key for _, key in voyages.hailed}) == 5
+        copies.append(len(begun))
     assert seen[0] == seen[1]
+    assert copies[1] > copies[0], "another copy of the function for each commit"
     assert seen[0][1:] == (34, [2, True], ["1", "2", "3", "4", "home", "home", "home"])
 
 

@@ -27,6 +27,7 @@ def register() -> None:
         settings.check_cadence,
         clocks.check_clocks,
         workflows.check_replayed,
+        workflows.check_awaited,
         database.check_declared,
     ):
         checks.register(check, TAG)

@@ -25,6 +25,7 @@ UNINDEXED = "toa.W105"
 CLOCKS = "toa.W106"
 UNREADABLE = "toa.W107"
 REPLAYED = "toa.W108"
+UNAWAITED = "toa.W109"
 
 MEANINGS: dict[str, str] = {
     **problems.MEANINGS,
@@ -47,5 +48,6 @@ MEANINGS: dict[str, str] = {
     CLOCKS: "a schedule falls on a time that a coming change of the clocks skips or repeats",
     UNREADABLE: "rows hold a moment before the year 1, which SQL wrote: nothing of them comes due",
     REPLAYED: "a workflow calls what gives something else at each replay",
+    UNAWAITED: "a workflow asks for something and does not await it: nothing is done",
 }
 """What each id stands for; the reference page lists them."""

@@ -113,7 +113,11 @@ def component_files(package: str, *, stateless: bool) -> Files:
 
 def operation_file(spec: ComponentSpec, form: OperationForm) -> str:
     """The source of a new operation that takes no input yet."""
-    context = {OperationType.OBSERVATION: "ObservationContext", OperationType.EFFECT: "EffectContext"}
+    context = {
+        OperationType.OBSERVATION: "ObservationContext",
+        OperationType.EFFECT: "EffectContext",
+        OperationType.WORKFLOW: "WorkflowContext",
+    }
     names = [context.get(form.type, "Context")]
     parameters = ["input: None"]
     match form.scope:

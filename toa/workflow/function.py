@@ -69,7 +69,7 @@ class Function:
                 return Ended(reply=raised)
             return Broken(error=_explained(raised), step=self._step_of(raised))
         if not isinstance(asked, Asking):
-            return self.refuse(_foreign(asked))
+            return self.refuse(_foreign(type(asked).__name__))
         self.asked = asked
         return None
 
@@ -98,16 +98,16 @@ class Function:
         return None
 
 
-def _foreign(asked: Any) -> NotAllowedHere:
+def _foreign(what: str) -> NotAllowedHere:
     return NotAllowedHere(
-        f"a workflow awaits {type(asked).__name__}, which cannot be kept over a restart",
+        f"a workflow awaits {what}, which cannot be kept over a restart",
         hint="await time.sleep, time.now, context.call; I/O belongs into an effect",
     )
 
 
 def _explained(error: BaseException) -> BaseException:
     if isinstance(error, RuntimeError) and "no running event loop" in str(error):
-        explained = _foreign(error)
+        explained = _foreign("what needs an event loop, as asyncio does")
         explained.__cause__ = error
         return explained
     return error

@@ -107,7 +107,7 @@ def _waits(facts: RunFacts, waits: Awaited) -> Iterator[str]:
             yield f"{what} for the next try, {until}{f': it {waits.note}' if waits.note else ''}."
         case _:
             yield f"{what} for the moment {until}{', which is reached' if over else ''}."
-    if facts.wakes is not None and wake is not None and facts.wakes != waits.until and facts.state != "due":
+    if facts.wakes is not None and facts.wakes > facts.now and facts.wakes != waits.until:
         ends = "its time to clean up is over" if facts.cancel else "a deadline around this step is over"
         yield f"It is woken {wake}, when {ends}."
 
@@ -137,7 +137,8 @@ def _strikes(strikes: int) -> str:
 
 
 def _start(facts: RunFacts) -> Iterator[str]:
-    yield f"It was started {when(facts.started, facts.now)} by {facts.by}, for {when(facts.planned, facts.now)}."
+    planned = "" if facts.planned == facts.started else f"; it was planned for {when(facts.planned, facts.now)}"
+    yield f"It was started {when(facts.started, facts.now)} by {facts.by}{planned}."
     for one in facts.paused:
         name = f"{facts.endpoint}{f'#{one.name}' if one.name else ''}"
         by = f" by {one.by}" if one.by else ""
