@@ -64,6 +64,17 @@ async def workflow(input, context):
 """
 
 
+def test_what_acts_beside_the_journal_is_reported(project):
+    beginning = "import toa\nfrom toa import send\n\n\nasync def workflow(input, context):\n"
+    source = f"{beginning}    toa.call('x.y.z')\n    send('x.y.z')\n"
+    project.component("garage.cars", "operations:\n  follow: {}\n", follow=source)
+    project.install("garage.cars")
+    assert [one.msg for one in check_replayed(None)] == [
+        "follow.py:6: toa.call() is done again at each replay of the workflow",
+        "follow.py:7: toa.send() is done again at each replay of the workflow",
+    ]
+
+
 def test_what_is_asked_for_and_not_awaited_is_reported_where_it_stands(project):
     project.component("garage.cars", "operations:\n  follow: {}\n", follow=FORGET)
     project.install("garage.cars")

@@ -47,7 +47,7 @@ MEANINGS: dict[str, str] = {
     UNINDEXED: "the database has not yet, or not whole, the index of a component's deadlines: nothing of it is claimed",
     CLOCKS: "a schedule falls on a time that a coming change of the clocks skips or repeats",
     UNREADABLE: "rows hold a moment before the year 1, which SQL wrote: nothing of them comes due",
-    REPLAYED: "a workflow calls what gives something else at each replay",
+    REPLAYED: "a workflow calls what gives something else, or is done again, at each replay",
     UNAWAITED: "a workflow asks for something and does not await it: nothing is done",
 }
 """What each id stands for; the reference page lists them."""

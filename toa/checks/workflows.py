@@ -39,6 +39,13 @@ _HINTS = {
     "os.urandom": _CHANCE,
     "uuid": _IDENTITY,
 }
+_AGAIN = {
+    "toa.call": "await context.call(…)",
+    "toa.start": "have an operation that it calls send it",
+    "toa.send": "have an operation that it calls send it",
+    "toa.delay": "await time.sleep(…), then context.call(…)",
+    "toa.sweep": "await the call of an effect that sweeps",
+}
 _HARMLESS = frozenset({"uuid.UUID", "random.Random"})
 _AWAITED = frozenset(
     f"toa.{name}"
@@ -52,10 +59,11 @@ _ASKS = ("now", "call", "local", "remote")
 
 
 def check_replayed(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[checks.CheckMessage]:
-    """Calls, in the files of workflows, of what tells the time or draws at random."""
+    """Calls, in the files of workflows, of what tells the time, draws at random, or acts beside the journal."""
     return [
         checks.Warning(
-            f"{file}:{line}: {name}() gives something else at each replay of the workflow",
+            f"{file}:{line}: {name}() {'is done again' if name in _AGAIN else 'gives something else'} at each replay of"
+            " the workflow",
             hint=f"{hint}; in an operation that it calls it is right",
             obj=endpoint,
             id=REPLAYED,
@@ -97,7 +105,7 @@ def _file(module: str) -> Path | None:
 
 def _suspicious(tree: ast.Module) -> Findings:
     for node, name in calls(tree):
-        hint = _HINTS.get(name) or _HINTS.get(name.partition(".")[0])
+        hint = _AGAIN.get(name) or _HINTS.get(name) or _HINTS.get(name.partition(".")[0])
         if hint is not None and name not in _HARMLESS:
             yield node.lineno, name, hint
 
