@@ -46,7 +46,7 @@ PARTS = {
     "calls": Plan(title="A call", quick_s=6, long_s=30),
     "users": Plan(title="People's calls during a drain", quick_s=9, long_s=60),
     "claims": Plan(title="A claim", quick_s=15, long_s=150),
-    "peers.procrastinate_pending": Plan(title="A fetch of procrastinate", quick_s=8, long_s=130),
+    "peers.procrastinate_pending": Plan(title="procrastinate, a fetch", quick_s=8, long_s=130),
     "idle": Plan(title="While idle", quick_s=26, long_s=150),
     "backlog": Plan(title="Beside a backlog", quick_s=10, long_s=60),
     "deaths": Plan(title="Deaths", quick_s=25, long_s=60),
