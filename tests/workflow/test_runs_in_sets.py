@@ -18,6 +18,7 @@ from tests.components.voyages.models import Voyage
 from tests.nodes import one_pass
 from tests.workflow.conftest import GO, HAIL, OBSERVE, Voyages
 from toa import Error, time
+from toa.cadence.calls import abandoned
 from toa.cadence.passes import Collected, run_pass
 from toa.models import EndedRun, Failure, History, Run, RunCall, RunStep
 from toa.workflow import actions, guarding, sets
@@ -216,6 +217,28 @@ def test_a_run_that_hangs_or_kills_in_a_set_is_a_failure_and_the_others_are_made
         go_on()
     assert voyages.row(bad).failed_at is not None
     assert {voyages.ended(run).outcome for run in good} == {"made"}
+
+
+def test_what_a_process_died_over_as_one_of_many_goes_on_in_smaller_sets(voyages, monkeypatch):
+    monkeypatch.setattr(abandoned, "SHARE", 4)
+
+    async def deadly(input, context):
+        os._exit(9)
+
+    async def harmless(input, context):
+        await context.call(GO, {}, {"id": input.voyage})
+
+    good = [voyages.start(harmless, voyage=voyages.create()) for _ in range(6)]
+    bad = voyages.start(deadly)
+    good += [voyages.start(harmless, voyage=voyages.create()) for _ in range(5)]
+    ended = []
+    while not Failure.objects.exists():
+        ended.append((one_pass(), EndedRun.objects.count()))
+    # All of them; the share that it is in, after the one behind it; alone, after the one behind it.
+    assert ended == [(9, 0), (9, 4), (9, 5), (0, 11)]
+    assert voyages.row(bad).failed_at is not None
+    assert {voyages.ended(run).outcome for run in good} == {"made"}
+    assert set(Voyage.objects.values_list("miles", flat=True)) == {1}
 
 
 def test_a_set_reads_so_many_steps_at_most_and_what_has_more_goes_on_alone(voyages, monkeypatch):

@@ -63,7 +63,7 @@ class Runs(StoredCalls):
         return self._fire(workflows(), limit, dispatch)
 
     def _fire_all(self, found: Sequence[Live], docket: Docket | None, abandoned: Sequence[UUID]) -> Fired:
-        return drive_all(found, docket, abandoned)
+        return drive_all(self.kind, found, docket, abandoned)
 
     def waiting(self, endpoint: str) -> bool:
         """A run is not leased."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, transaction
 
+from toa.cadence.calls.abandoned import blameless_first, convict_all, shares
 from toa.cadence.calls.guarding import FUNCTION_MS, FUNCTIONS_MS, Fired
-from toa.cadence.calls.live import Live
+from toa.cadence.calls.live import Kind, Live
 from toa.cadence.calls.settling import DIED, STRIKES
 from toa.cadence.calls.suspects import Docket
 from toa.core.allowance import Allowance, TookTooLong, allowing
@@ -30,47 +32,73 @@ MOST = 500
 """Runs of one set; what is due beyond them comes with the next pass."""
 
 
-def drive_all(found: Sequence[Live], docket: Docket | None, abandoned: Sequence[UUID] = ()) -> Fired:
+def drive_all(kind: Kind, found: Sequence[Live], docket: Docket | None, abandoned: Sequence[UUID] = ()) -> Fired:
     """Go on with what was found, oldest first: in sets where that is possible, else one by one.
 
-    What has a strike, or stands accused of one because a process `abandoned` it, comes last and alone.
+    What has a strike, or stands accused of one because a process `abandoned` it, comes last: alone, or, where a process
+    died over many, in smaller sets first.
     """
     among = docket.accused(abandoned) if docket is not None else {}
+    suspect = [live for live in found if live.strikes or live.id in among]
     good = [live for live in found if not live.strikes and live.id not in among]
-    driven: dict[UUID, Driven] = {}
     with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
-        alone = [*_in_sets(good, docket, allowance, driven), *_blameless_first(found, among)]
-        for number, live in enumerate(alone):
-            if number and allowance.used_up:  # one has its turn, however many go on in sets
-                break
-            driven[live.id] = _guarded(live, docket, allowance, live.id in among)
-    moved = frozenset(identity for identity, how in driven.items() if how is Driven.MOVED)
-    held = sum(how is Driven.HELD for how in driven.values())
+        batch = _Batch(kind, docket, among, allowance)
+        with allowance.part(of=2 if suspect else 1):
+            batch.one_by_one(batch.in_sets(good[:MOST]))
+        batch.one_by_one(blameless_first(batch.in_shares(suspect), among))
+    moved = frozenset(identity for identity, how in batch.driven.items() if how is Driven.MOVED)
+    held = sum(how is Driven.HELD for how in batch.driven.values())
     return Fired(moved, len(found) - len(moved) - held)
 
 
-def _in_sets(
-    good: Sequence[Live], docket: Docket | None, allowance: Allowance, driven: dict[UUID, Driven]
-) -> list[Live]:
-    """Go on with what can be gone on with together; returns what is to go on alone."""
-    if len(good) < LEAST or not settings.get("SETWISE"):
-        return list(good)
-    with allowance.part(of=2):  # a set may be undone, and goes on one by one then
-        done = drive_set(good[:MOST], docket, allowance)
-    driven |= done.driven
-    if done.slow is not None:
-        # With a strike it goes on alone from now on; the others come with the next pass.
-        live, why = done.slow
-        driven[live.id] = _struck(live, why)
-    return done.alone
+@dataclass(slots=True)
+class _Batch:
+    """What one step goes on with, and how far it is."""
 
+    kind: Kind
+    docket: Docket | None
+    among: Mapping[UUID, bool]
+    """Of runs that a process died over, whether it was about to go on with others as well."""
+    allowance: Allowance
+    driven: dict[UUID, Driven] = field(default_factory=dict)
 
-def _blameless_first(found: Sequence[Live], accused: Mapping[UUID, bool]) -> list[Live]:
-    """Those with a strike or an accusation. Those that a process died over among others come first, the last one of
-    them foremost: what it was to run after the one that killed it is blameless."""
-    among = [live for live in found if accused.get(live.id)]
-    rest = [live for live in found if (live.strikes or live.id in accused) and not accused.get(live.id)]
-    return among[::-1] + rest
+    def in_sets(self, good: Sequence[Live]) -> list[Live]:
+        """Go on with what can be gone on with together; returns what is to go on alone."""
+        if len(good) < LEAST or not settings.get("SETWISE"):
+            return list(good)
+        with self.allowance.part(of=2):  # a set may be undone, and goes on one by one then
+            return self._drive_set(good)
+
+    def in_shares(self, suspect: Sequence[Live]) -> list[Live]:
+        """Go on in smaller sets with what a process died over as one of many; returns what is to go on alone."""
+        if self.docket is None or not settings.get("SETWISE"):
+            return list(suspect)
+        tried: set[UUID] = set()
+        for share in shares(suspect, self.among):
+            if self.allowance.used_up:
+                break
+            mine = convict_all(self.kind, share, self.docket)
+            alone = {live.id for live in self._drive_set(mine)}
+            tried |= {live.id for live in share} - alone
+            # Not this process's: somebody else counted its strike, or has it.
+            self.driven |= {live.id: Driven.HELD for live in share if live.id not in {one.id for one in mine}}
+        return [live for live in suspect if live.id not in tried]
+
+    def one_by_one(self, lives: Sequence[Live]) -> None:
+        """Go on with each of these alone, with one at least."""
+        for number, live in enumerate(lives):
+            if number and self.allowance.used_up:
+                break
+            self.driven[live.id] = _guarded(live, self.docket, self.allowance, live.id in self.among)
+
+    def _drive_set(self, lives: Sequence[Live]) -> list[Live]:
+        done = drive_set(lives, self.docket, self.allowance)
+        self.driven |= done.driven
+        if done.slow is not None:
+            # With a strike it goes on alone from now on; the others come with the next pass.
+            live, why = done.slow
+            self.driven[live.id] = _struck(live, why)
+        return done.alone
 
 
 def _guarded(live: Live, docket: Docket | None, allowance: Allowance, accused: bool) -> Driven:
