@@ -156,6 +156,23 @@ def test_M19_a_hundred_times_ten_cents_are_ten() -> None:
     assert to_json(checker.check(total)) == "10.00"
 
 
+@pytest.mark.parametrize(
+    "value", [Decimal("NaN"), Decimal("sNaN"), Decimal("-Infinity"), 10**5000], ids=["nan", "snan", "infinity", "long"]
+)
+@pytest.mark.parametrize(
+    "schema",
+    [
+        DECIMAL,
+        {"oneOf": [{"type": "integer", "exclusiveMinimum": 0}, {"type": "string"}]},
+        {"anyOf": [{"type": "number", "multipleOf": 0.5}, DECIMAL]},
+        {"allOf": [{}, {"type": ["number", "null"]}]},
+    ],
+)
+def test_a_number_that_no_column_and_no_json_holds_is_refused_in_a_sentence(schema: Any, value: Any) -> None:
+    for given_value in (value, [value], {"a": {"b": value}}):
+        assert all(len(message) < 200 for _, message in refused(schema, given_value))
+
+
 def test_a_decimal_fits_only_where_the_schema_says_so() -> None:
     for schema in ({"type": "number"}, {"type": "integer"}, {}, {"type": "object"}):
         value = {"a": Decimal("1")} if schema.get("type") == "object" else Decimal("1")

@@ -71,7 +71,11 @@ def guard(value: Any, depth: int, decimals: bool = False) -> Any:
         return walk_mapping(value, depth, {}, (lambda key: lenient) if decimals else None)
     if isinstance(value, (list, tuple)):
         return walk_list(value, depth, (lambda index: lenient) if decimals else None)
-    return value if decimals and isinstance(value, Decimal) else _other(value, depth)
+    if decimals and isinstance(value, Decimal):
+        if not value.is_finite():
+            raise Unfit.here(f"{value} is no amount", None)
+        return value
+    return _other(value, depth)
 
 
 def lenient(value: Any, depth: int) -> Any:

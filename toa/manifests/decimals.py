@@ -40,7 +40,8 @@ class DecimalRule:
         if isinstance(value, str):
             value = self._parse(value)
         elif not isinstance(value, Decimal):
-            raise UnfitDecimal(f'an amount is text in plain digits, such as "12.50", not a JSON number ({value!r})')
+            shown = "" if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS else f" ({value!r})"
+            raise UnfitDecimal(f'an amount is text in plain digits, such as "12.50", not a JSON number{shown}')
         if not value.is_finite():
             raise UnfitDecimal(f"{value} is no amount")
         if abs(value) >= self._limit:
