@@ -103,7 +103,7 @@ def test_the_page_of_a_run_says_in_words_why_it_is_where_it_is(started, words, t
 
 
 def test_a_watch_shows_where_it_stands(started, words, toa_clock):
-    assert "lookout: done up to 2026-01-05 12:00:00+00:00, now" in words(started(watching))
+    assert "lookout: done up to 2026-01-05 12:00:00, now" in words(started(watching))
 
 
 def test_a_run_that_waits_for_an_effect_names_it(words, toa_clock):
@@ -118,6 +118,21 @@ def test_a_run_that_waits_for_an_effect_names_it(words, toa_clock):
     page = words(row)
     assert f"1 call {HAIL} waits" in page
     assert f"{HAIL} runs, its lease ends in 1 h; attempt 2" in page
+
+
+def test_a_run_that_ended_without_a_step_has_its_page_and_is_found_by_its_key(words, root, address, toa_clock):
+    async def at_once(input, context):
+        return "done"
+
+    sail.SCRIPTS["at_once"] = at_once
+    run = toa.start(SAIL, {"script": "at_once"}, key="k" * 150)
+    toa_clock.run_until_idle()
+    row = EndedRun.objects.get(pk=run)
+    assert "Steps: none" in words(row)
+    page = root.get(address(EndedRun, q="k" * 150))
+    assert list(page.context["cl"].result_list) == [row]
+    assert "k" * 35 + "…" in page.content.decode(), "a long key leaves room for the other columns"
+    assert list(root.get(address(EndedRun, q="k" * 151)).context["cl"].result_list) == []
 
 
 def test_many_steps_are_shown_a_page_at_a_time_from_the_last(words, root, address, toa_clock):

@@ -165,7 +165,9 @@ def test_O2_a_watch_an_asked_end_a_process_that_has_it_and_code_that_is_gone(voy
     Pulse.objects.create(endpoint=SAIL, cycle_ms=60_000, intervals=1, cursor=1, paused_at=moment, paused_by="ann")
     actions.cancel(UUID(run), "bob")
     text = said(run)
-    assert "Its end was asked for by bob 2026-01-05 12:00:00 UTC, now: its function is told at its next wait" in text
+    assert text.startswith(f"The run {run} of {SAIL} is to end, since 2026-01-05 12:00:00 UTC, now.")
+    assert "Its end was asked for by bob: its function is told where it waits, and cleans up for a minute" in text
+    assert "12:01:00" not in text, "it waits for that no more"
     assert "The process 4711@db.example has it in hand, or died over it." in text
     assert f"The pulse {SAIL} is paused by ann since 2026-01-05 12:00:00 UTC, now: it starts no other run." in text
     Run.objects.update(endpoint="components.voyages.gone")

@@ -6,7 +6,7 @@ import pytest
 
 import toa
 from tests.workflow.conftest import GO
-from toa import time
+from toa import retry, time
 from toa.core.clock import GREATEST, to_moment
 from toa.exceptions import InvalidDuration, InvalidMoment
 from toa.models import RunStep
@@ -136,6 +136,8 @@ def test_F3_what_lies_behind_is_over_at_once(voyages):
         (lambda: time.cron("0 9 * * *", "Mars/Olympus"), ValueError),
         (lambda: time.watch(25, print), ValueError),
         (lambda: time.watch(time.interval(25), None), ValueError),
+        (lambda: retry.forever(print, first="10m"), ValueError),
+        (lambda: retry.exponential(print, first=101, cap=100), ValueError),
     ],
 )
 def test_F3_F9_what_is_no_moment_or_rhythm_is_refused_where_it_stands(ask, error):

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
 from toa.admin import cells
@@ -57,12 +57,13 @@ def of_ended(run: EndedRun, before: int | None) -> SafeString:
 
 def _line(step: Sketch, now: int) -> tuple[Any, ...]:
     when = _when(to_datetime(step.at), now)
-    return step.position, step.kind, step.name, step.outcome, when, Truncator(step.text).chars(SHORT)
+    value = Truncator(step.note or step.text).chars(SHORT)
+    return step.position, step.kind, step.name, step.outcome, when, value
 
 
 def _table(lines: Sequence[tuple[Any, ...]], found: Sequence[Sketch], before: int | None) -> SafeString:
     if not lines and before is None:
-        return format_html("none yet")
+        return mark_safe("none")
     table = format_html(
         '<div class="toa-journal"><table>{}<tbody>{}</tbody></table></div>', _HEAD, format_html_join("", _LINE, lines)
     )

@@ -20,13 +20,18 @@ from toa.admin.records import LATEST, SHORT, nearest
 from toa.admin.relative import relative
 from toa.admin.searching import by_identity
 from toa.core.clock import to_datetime, to_moment
+from toa.core.identity import LONGEST_KEY
 from toa.models import EndedRun, Failure, Run, RunCall
 from toa.runtime import settings
+from toa.runtime.starting import run_id
 from toa.workflow import reports
 from toa.workflow.due import workflows
 from toa.workflow.ending import SOURCE
 from toa.workflow.explaining.gathering import facts_of
 from toa.workflow.explaining.telling import tell_present
+
+KEY = 36
+"""Characters of a key that a list shows."""
 
 
 class WorkflowFilter(EndpointFilter):
@@ -130,7 +135,9 @@ class RunAdmin(StepsAdmin, LiveAdmin):
 
     @admin.display(description="workflow")
     def called(self, row: Run) -> str:
-        return cells.lines(row.endpoint, row.key) if row.key else cells.called(row.endpoint, row.cause)
+        if not row.key:
+            return cells.called(row.endpoint, row.cause)
+        return cells.lines(row.endpoint, Truncator(row.key).chars(KEY))
 
     @admin.display(description="state")
     def state(self, row: Any) -> str:
@@ -162,14 +169,18 @@ class RunAdmin(StepsAdmin, LiveAdmin):
     def words(self, row: Run) -> str:
         """Why it is where it is; its queries are bounded, whatever it did."""
         told = tell_present(facts_of(row))
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", ((one,) for one in told)))
+        return format_html_join("", '<p class="toa-words">{}</p>', ((one,) for one in told))
 
     @admin.display(description="watches")
     def cursors(self, row: Run) -> str:
         """Up to where each watch is done."""
         now = cells.read_at(row)
         told = [
-            (name or "without a key", to_datetime(cursor).isoformat(" ", "seconds"), relative(cursor, now))
+            (
+                name or "without a key",
+                cells.local(to_datetime(cursor)).replace(tzinfo=None).isoformat(" ", "seconds"),
+                relative(cursor, now),
+            )
             for name, (_, cursor) in sorted(row.watches.items())
         ]
         return format_html_join("", "{}: done up to {}, {}<br>", told) or cells.EMPTY
@@ -194,7 +205,7 @@ def _effect(call: RunCall, now: int) -> str:
 class EndedRunAdmin(StepsAdmin):
     """Newest first."""
 
-    list_display = ("called", "became", "over", "begun", "key")
+    list_display = ("called", "became", "over", "begun", "known_by")
     list_filter = (EndedOutcomeFilter, WorkflowFilter)
     fields = (
         "endpoint",
@@ -211,8 +222,8 @@ class EndedRunAdmin(StepsAdmin):
     )
     ordering = ("-ended_at", "-id")
     page_only = ("request", "result")
-    search_fields = ("id",)
-    search_help_text = "Id of the run."
+    search_fields = ("id", "key")
+    search_help_text = "Id of the run, or the key that it was started under."
 
     identity = cells.identity("id", "id")
     planned = cells.moment("due_at", "planned for")
@@ -232,7 +243,9 @@ class EndedRunAdmin(StepsAdmin):
         return f"Among the last {LATEST:,} runs that ended." if OutcomeFilter.parameter_name in chosen else ""
 
     def finding(self, term: str) -> Q:
-        return by_identity(term, "id")
+        # No index has the keys; a run's id follows from its workflow and its key.
+        started = [run_id(endpoint, term) for endpoint in workflows()] if len(term) <= LONGEST_KEY else []
+        return by_identity(term, "id") | Q(id__in=started)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).defer("steps")  # read by pages, in short
@@ -240,6 +253,10 @@ class EndedRunAdmin(StepsAdmin):
     @admin.display(description="workflow")
     def called(self, row: EndedRun) -> str:
         return cells.called(row.endpoint, row.cause)
+
+    @admin.display(description="key")
+    def known_by(self, row: EndedRun) -> str:
+        return Truncator(row.key).chars(KEY) or cells.EMPTY
 
     @admin.display(description="outcome")
     def became(self, row: EndedRun) -> str:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, NoReturn
 
-from toa.core.duration import MAX_DURATION_MS, parse_duration
+from toa.core.duration import MAX_DURATION_MS, format_duration, parse_duration
 from toa.core.moments import check_moment
 from toa.exceptions import DeadlineExceeded, InvalidDuration, InvalidInput, InvalidSchedule
 from toa.workflow.asking import BackOff, EnterDeadline, EnterRetry, EnterWatch, Now, Occur, Sleep
@@ -123,9 +123,12 @@ def _policy(name: str, body: Any, attempts: int | None, first: int | str, factor
         raise InvalidInput(f"retry.{name} needs a function to call", hint=f"retry.{name}(body)")
     if isinstance(factor, bool) or not isinstance(factor, int | float) or not 1 <= factor <= 1000:
         raise InvalidInput(f"factor is a number from 1 to 1000, not {factor!r}")
-    return EnterRetry(
-        name=name, attempts=attempts, first_ms=parse_duration(first), factor=factor, cap_ms=parse_duration(cap)
-    )
+    first_ms, cap_ms = parse_duration(first), parse_duration(cap)
+    if first_ms > cap_ms:
+        raise InvalidInput(
+            f"first is {format_duration(first_ms)}, and no wait is longer than cap, {format_duration(cap_ms)}"
+        )
+    return EnterRetry(name=name, attempts=attempts, first_ms=first_ms, factor=factor, cap_ms=cap_ms)
 
 
 async def _watch(rhythm: Rhythm, deliver: Callable[[int], Any], key: str) -> NoReturn:

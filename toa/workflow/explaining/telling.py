@@ -49,7 +49,7 @@ def _head(facts: RunFacts) -> str:
         case "failed":
             return f"{name} rests since {since}, after a failure."
         case "cancelling":
-            return f"{name} was asked to end {since}."
+            return f"{name} is to end, since {since}."
         case _:
             return f"{name} waits since {since}."
 
@@ -60,11 +60,14 @@ def _present(facts: RunFacts) -> Iterator[str]:
     elif facts.state == "failed":
         yield f"No failure of it is kept: manage.py toa runs cancel {facts.id} takes it away."
     if facts.cancel is not None:
-        asked = f"Its end was asked for by {facts.cancel.by or 'code'} {when(facts.cancel.at, facts.now)}"
-        yield f"{asked}: its function is told at its next wait, and cleans up for a minute at most."
+        yield (
+            f"Its end was asked for by {facts.cancel.by or 'code'}: its function is told where it waits, and cleans up"
+            " for a minute at most."
+        )
     if facts.unmade is not None:
         yield f"No code here can go on with it: {until_it_fails(facts.unmade, facts.now)}."
-    if facts.waits is not None:
+    told = facts.cancel is not None and facts.wakes is not None and facts.wakes <= facts.now
+    if facts.waits is not None and not told:
         yield from _waits(facts, facts.waits)
     if facts.strikes:
         yield _strikes(facts.strikes)
