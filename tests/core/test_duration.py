@@ -61,6 +61,9 @@ def test_a_duration_is_read_as_whole_milliseconds(value: int | str, expected: in
         ("36525d1ms", "longer than 36525d"),
         (MAX_DURATION_MS + 1, "longer than 36525d"),
         ("9" * 5000 + "h", "no duration"),
+        pytest.param(10**5000, "a number of more than 20 digits ms is longer than 36525d", id="endless"),
+        pytest.param(-(10**5000), "negative", id="endless, below zero"),
+        ("1" + "h" * 5000, r"hhh\.\.\.' is no unit"),
     ],
 )
 def test_what_is_no_duration_is_refused_with_its_reason(value: object, reason: str) -> None:
@@ -99,6 +102,7 @@ def test_a_bare_number_is_seconds_exact_to_the_millisecond(value: float | str, e
         (-math.inf, "no duration"),
         (1e300, "longer than 36525d"),
         (10**400, "longer than 36525d"),
+        pytest.param(10**5000, "longer than 36525d", id="endless"),
         (True, "not bool"),
         (None, "not NoneType"),
         ("300", "no duration"),

@@ -52,13 +52,13 @@ def test_names_of_one_kind_sort_as_their_periods_do() -> None:
         assert names == sorted(names)
 
 
-@pytest.mark.parametrize("kind", ["hour", "Month", "", "months", None])
+@pytest.mark.parametrize("kind", ["hour", "Month", "", "months", None, ["day"]])
 def test_an_unknown_period_is_refused(kind: str) -> None:
     with pytest.raises(InvalidPeriod, match="one of day, week, month, quarter, year"):
         period(kind, 0)
 
 
-@pytest.mark.parametrize("moment", [1.5, True, "2026", None, 10**18, -(10**18)])
+@pytest.mark.parametrize("moment", [1.5, True, "2026", None, 10**18, -(10**18), pytest.param(10**5000, id="endless")])
 def test_a_moment_that_is_none_is_refused(moment: int) -> None:
     with pytest.raises(InvalidMoment):
         period("month", moment)

@@ -200,6 +200,17 @@ def test_M13_numbers_that_are_none_are_refused(value: Any) -> None:
     assert "does not fit" in refusal(Q(details__ratio=value))[0]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-1))),
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=14))),
+    ],
+)
+def test_M13_a_moment_that_leaves_the_calendar_in_utc_is_refused(value: datetime) -> None:
+    assert "does not fit" in refusal(Q(seen=value))[0]
+
+
 def test_M13_a_Q_has_the_bounds_of_text() -> None:
     deep = Q(quantity=1)
     for _ in range(10_000):

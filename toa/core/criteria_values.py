@@ -229,7 +229,15 @@ def _spelling(kind: PropertyType, value: Any) -> str | None:
         case ((PropertyType.UUID | PropertyType.REF), uuid.UUID()):
             return value.hex
         case PropertyType.DATETIME, datetime() if value.tzinfo is not None:
-            return value.astimezone(UTC).isoformat()
+            return _in_utc(value).isoformat()
         case PropertyType.DATE, date() if not isinstance(value, datetime):
             return value.isoformat()
     return None
+
+
+def _in_utc(value: datetime) -> datetime:
+    """The datetime in UTC, whose offset is always written alike; as it is where it would leave the calendar there."""
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        return value

@@ -67,7 +67,7 @@ def seconds_to_ms(value: int | float | str) -> int:
     if not seconds.is_finite():
         raise InvalidDuration(f"{value} seconds is no duration")
     if abs(seconds) * SECOND_MS > MAX_DURATION_MS:
-        return _within_bounds(MAX_DURATION_MS + 1 if seconds > 0 else -1, f"{value} s")
+        return _within_bounds(MAX_DURATION_MS + 1 if seconds > 0 else -1, f"{shown_number(value)} s")
     milliseconds = seconds * SECOND_MS
     if milliseconds != milliseconds.to_integral_value():
         raise InvalidDuration(f"{value} s is not a whole number of milliseconds")
@@ -92,6 +92,11 @@ def format_duration(milliseconds: int) -> str:
 
 
 @lru_cache(maxsize=1_024)
+def shown_number(value: int | float) -> str:
+    """A number as a message shows it. Python writes no integer of more than 4,300 digits, and nobody reads one."""
+    return "a number of more than 20 digits" if isinstance(value, int) and abs(value) >= 10**20 else str(value)
+
+
 def _text_to_ms(text: str) -> int:
     if not text:
         raise InvalidDuration("a duration cannot be empty", hint=_EXAMPLES)
@@ -102,7 +107,7 @@ def _text_to_ms(text: str) -> int:
     for number, unit in _PART.findall(text):
         if unit not in _UNITS:
             raise InvalidDuration(
-                f"{_shown(text)}: {unit!r} is no unit",
+                f"{_shown(text)}: {_shown(unit)} is no unit",
                 hint=f"the units are {', '.join(_UNITS)}; m is minutes",
             )
         if _RANK[unit] == last:
@@ -115,7 +120,7 @@ def _text_to_ms(text: str) -> int:
 
 
 def _within_bounds(milliseconds: int, given: int | str) -> int:
-    shown = f"{given} ms" if isinstance(given, int) else _shown(given)
+    shown = f"{shown_number(given)} ms" if isinstance(given, int) else _shown(given)
     if milliseconds < 0:
         raise InvalidDuration(f"{shown} is negative")
     if milliseconds > MAX_DURATION_MS:

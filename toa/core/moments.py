@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toa.core.clock import GREATEST, LEAST
+from toa.core.duration import shown_number
 from toa.exceptions import InvalidMoment
 
 
@@ -14,5 +15,5 @@ def check_moment(value: int, name: str = "moment") -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidMoment(f"{name}: a whole number of epoch milliseconds is needed, not {type(value).__name__}")
     if not LEAST <= value <= GREATEST:
-        raise InvalidMoment(f"{name}: {value} ms is outside the years 1 to 9999")
+        raise InvalidMoment(f"{name}: {shown_number(value)} ms is outside the years 1 to 9999")
     return value

@@ -38,9 +38,10 @@ def period(kind: str, moment_ms: int, zone: str = "UTC") -> str:
     >>> period("month", 1_793_480_400_000, zone="Asia/Tokyo")
     '2026-11'
     """
-    name = _NAMES.get(kind)
+    name = _NAMES.get(kind) if isinstance(kind, str) else None
     if name is None:
-        raise InvalidPeriod(f"there is no period {kind!r}", hint=f"one of {', '.join(_NAMES)}")
+        shown = repr(kind[:40]) if isinstance(kind, str) else f"of type {type(kind).__name__}"
+        raise InvalidPeriod(f"there is no period {shown}", hint=f"one of {', '.join(_NAMES)}")
     rules = load_zone(zone)
     moment = to_datetime(check_moment(moment_ms))
     try:
