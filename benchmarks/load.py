@@ -85,7 +85,7 @@ def clear() -> None:
 
 def drain() -> None:
     """Make passes in this process until nothing is due."""
-    while run_pass(Collected()).settled:
+    while (step := run_pass(Collected())).settled or step.full:
         pass
 
 

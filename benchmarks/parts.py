@@ -38,11 +38,11 @@ class Plan:
 PARTS = {
     "firing": Plan(title="Firing in one process", quick_s=21, long_s=130),
     "together": Plan(title="Firing through beat and two workers, and through toa run", quick_s=52, long_s=200),
-    "peers.procrastinate_jobs": Plan(title="procrastinate", quick_s=16, long_s=100),
+    "peers.procrastinate_jobs": Plan(title="procrastinate", quick_s=17, long_s=100),
     "peers.celery_tasks": Plan(title="Celery", quick_s=21, long_s=130),
     "peers.dbos_workflows": Plan(title="DBOS", quick_s=19, long_s=200),
     "runs": Plan(title="Runs of workflows", quick_s=15, long_s=80),
-    "arming": Plan(title="Arming", quick_s=8, long_s=45),
+    "arming": Plan(title="Arming", quick_s=10, long_s=45),
     "calls": Plan(title="A call", quick_s=6, long_s=30),
     "users": Plan(title="People's calls during a drain", quick_s=9, long_s=60),
     "claims": Plan(title="A claim", quick_s=15, long_s=150),

@@ -68,7 +68,8 @@ def main() -> None:
         def rounds(begin: Callable[[], object]) -> Taken:
             def both() -> None:
                 begin()
-                drain()
+                while EndedRun.objects.count() < ONE_STEP:
+                    drain()
 
             def one() -> Taken:
                 clear()
