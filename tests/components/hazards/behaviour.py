@@ -16,7 +16,6 @@ class Mute(Exception):
         raise RuntimeError("no words")
 
 
-
 def behave(mode, key):
     SEEN.append((threading.get_ident(), key))
     match mode:
