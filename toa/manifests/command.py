@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from toa.manifests.checking import Checked, check
+from toa.manifests.checking import check
 from toa.manifests.compile import FILENAME
 from toa.manifests.editor import SCHEMA_PATH
 
@@ -48,14 +48,14 @@ def _check(paths: Sequence[Path], *, as_json: bool) -> int:
     else:
         for problem in checked.problems:
             print(f"{problem} [{problem.id}]")
-        print(_summary(checked))
+        print(f"{_counted(len(checked.manifests), 'manifest')}: {summary(checked.errors, checked.warnings)}")
     return PROBLEMS if checked.errors else DONE
 
 
-def _summary(checked: Checked) -> str:
-    counts = [_counted(checked.errors, "error"), _counted(checked.warnings, "warning")]
-    found = " and ".join(count for count in counts if not count.startswith("0 ")) or "nothing wrong"
-    return f"{_counted(len(checked.manifests), 'manifest')}: {found}"
+def summary(errors: int, warnings: int) -> str:
+    """How many there are, in words: `1 error and 2 warnings`."""
+    counts = [_counted(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
+    return " and ".join(counts) or "nothing wrong"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -15,7 +15,7 @@ from toa.checks.messages import as_json, as_line
 from toa.checks.settings import problems_of_toa
 from toa.management.console import Console
 from toa.management.verbs import DONE, NO, json_option
-from toa.manifests.command import main
+from toa.manifests.command import main, summary
 from toa.runtime import settings
 
 HELP = "Check manifests, models, settings and database; with PATH, the manifests below it alone."
@@ -41,7 +41,7 @@ def run(options: Mapping[str, Any], console: Console) -> int:
     else:
         for message in found:
             console.say(as_line(message))
-        console.say(_summary(errors, len(found) - errors))
+        console.say(summary(errors, len(found) - errors))
     return NO if errors else DONE
 
 
@@ -53,8 +53,3 @@ def _paths(paths: Sequence[str], console: Console) -> int:
     if said.getvalue():
         console.say(said.getvalue().rstrip("\n"))
     return code
-
-
-def _summary(errors: int, warnings: int) -> str:
-    counts = [f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in ((errors, "error"), (warnings, "warning")) if n]
-    return " and ".join(counts) or "nothing wrong"
