@@ -8,14 +8,15 @@ Lateness is from the moment that was planned to the moment at which the call beg
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Sequence
 
 from benchmarks.databases import database
-from benchmarks.harness import QUICK, RATES, Figure, in_time, lateness, number_of, repeated, say, spread
+from benchmarks.harness import QUICK, RATES, Figure, in_time, lateness, number_of, patiently, repeated, say, spread
 
 AT_ONCE = 10_000
 ROUNDS = 3 if QUICK else 5
-FIRST = 50
+FIRST = 20
 WARM = 4_000
 """So many that both workers take part."""
 BATCHES = 2_000
@@ -34,17 +35,19 @@ def main() -> None:
 
         def fire(moments: Sequence[int], children: Sequence[Child]) -> list[tuple[int, int, str]]:
             """Lateness at the beginning and at the end of each call, in ms, and the call; in the order of settling."""
+            forget()
             arm(f"{METERS}.add", made[: len(moments)], moments)
-            if len(moments) > FIRST:
-                in_time(moments[0])
+            armed = time.time() * 1000
             wait(lambda: not Delay.objects.exists(), children)
+            if len(moments) > FIRST:
+                in_time(moments[0], armed)
             lines = History.objects.filter(source="delay").order_by("at", "id")
             values = lines.values_list("lateness_ms", "due_at", "at", "call")
             return [(late, round((at - due).total_seconds() * 1000), call.hex) for late, due, at, call in values]
 
-        def ahead(number: int) -> int:
-            """A moment by which so many are armed."""
-            return clock.clock().now() + 900 + number // 10
+        def ahead(number: int, times: int) -> int:
+            """A moment by which so many are armed, where each takes so many times as long."""
+            return clock.clock().now() + times * (900 + number // 10)
 
         def forget() -> None:
             with connection.cursor() as cursor:
@@ -61,13 +64,12 @@ def main() -> None:
             with running(*commands) as children:
                 # The first ones say that the processes are there.
                 fire([clock.clock().now()] * FIRST, children)
-                fire([ahead(WARM)] * WARM, children)
+                patiently(lambda times: fire([ahead(WARM, times)] * WARM, children))
                 through = name == "beat and two workers"
 
                 def at_once() -> tuple[int, int]:
                     """How long after that moment the last one was settled, and how many older ones a call passed."""
-                    forget()
-                    fired = fire([ahead(AT_ONCE)] * AT_ONCE, children)
+                    fired = patiently(lambda times: fire([ahead(AT_ONCE, times)] * AT_ONCE, children))
                     return max(end for _, end, _ in fired), _passed([call for _, _, call in fired])
 
                 ends, passed = zip(*repeated(at_once, ROUNDS if through or not QUICK else 1), strict=True)
@@ -79,8 +81,8 @@ def main() -> None:
                 label = f"{AT_ONCE:,} due in one millisecond: older ones that a call passes at most, {name}"
                 say(Figure(name=label, value=max(passed), unit="calls", most=BATCHES))
                 for rate in RATES:
-                    forget()
-                    late = [begun for begun, _, _ in fire(spread(ahead(number_of(rate)), rate), children)]
+                    fired = patiently(lambda times: fire(spread(ahead(number_of(rate), times), rate), children))  # noqa: B023
+                    late = [begun for begun, _, _ in fired]
                     line = f"toa, {name}" if through else name
                     lateness(name, rate, late, label="lateness {share}, {rate}, {who}", line=line, most=tightest)
 

@@ -40,7 +40,7 @@ def main() -> None:
             wait(lambda: not Delay.objects.exists(), children)
             moment = clock.clock().now() + AHEAD_MS
             arm(endpoint, [rows[number % ROWS] for number in range(BACKLOG)], [moment] * BACKLOG)
-            in_time(moment)
+            in_time(moment, clock.clock().now())
             connections.close_all()
             people = [
                 partial(_call_on, random.Random(number), rows, moment, Path(folder) / f"{number}")

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import partial
 
 from benchmarks.databases import database
-from benchmarks.harness import QUICK, RATES, Figure, in_time, lateness, number_of, say, spread
+from benchmarks.harness import QUICK, RATES, Figure, in_time, lateness, number_of, patiently, say, spread
 from benchmarks.peers.celery_app import QUEUE, app, note, nothing, worker_command
 from config import servers
 
@@ -37,12 +38,15 @@ def main() -> None:
             def left() -> int:
                 return int(client.llen(f"{prefix}{QUEUE}")) + int(client.hlen(f"{prefix}unacked"))
 
-            def late(moments: list[int]) -> list[float]:
+            def late(rate: int, times: int) -> list[float]:
+                """How late each began, where sending one may take so many times as long."""
                 client.delete(f"{prefix}late")
+                moments = spread(int(time.time() * 1000 + times * (1_000 + number_of(rate) * SEND_MS)), rate)
                 for moment in moments:
                     note.apply_async((moment,), eta=datetime.fromtimestamp(moment / 1000, UTC))
-                in_time(moments[0])
+                sent = time.time() * 1000
                 wait(lambda: client.llen(f"{prefix}late") == len(moments), children)
+                in_time(moments[0], sent)
                 return [float(late) for late in client.lrange(f"{prefix}late", 0, -1)]
 
             # Children of the worker are there once the first tasks are done.
@@ -52,8 +56,7 @@ def main() -> None:
             rate = there / (time.perf_counter() - began)
             say(Figure(name="Celery: empty tasks, two children", value=rate, unit="/s", note=f"of {there:,}"))
             for rate_due in MEASURED:
-                first = time.time() * 1000 + 1_000 + number_of(rate_due) * SEND_MS
-                lateness("Celery ETA", rate_due, late(spread(int(first), rate_due)))
+                lateness("Celery ETA", rate_due, patiently(partial(late, rate_due)))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,13 +20,27 @@ import procrastinate
 import psycopg
 
 from benchmarks.databases import database
-from benchmarks.harness import CLIENTS, QUICK, RATES, Figure, at_once, forked, in_time, lateness, number_of, say, spread
+from benchmarks.harness import (
+    CLIENTS,
+    QUICK,
+    RATES,
+    Figure,
+    at_once,
+    forked,
+    in_step,
+    in_time,
+    lateness,
+    number_of,
+    patiently,
+    say,
+    spread,
+)
 from benchmarks.peers.procrastinate_app import app_on, work
 
 JOBS = 2_000 if QUICK else 10_000
 ONE_BY_ONE = 300
 WORKERS = 2
-EACH = 50 if QUICK else 200
+EACH = 100 if QUICK else 500
 """How many keyed jobs each client defers."""
 LOOK_S = 0.1
 DEFER_MS = 5
@@ -73,12 +88,14 @@ def main() -> None:
         at_once([partial(work, app, address, wait=False, listen_notify=False)] * WORKERS)
         _recorded("procrastinate: empty jobs, two workers", address, JOBS, "succeeded", False)
 
-        def keyed(client: int) -> None:
+        def keyed(client: int, ready: Callable[[], object]) -> None:
             with app.open():
+                app.check_connection()
+                ready()
                 for number in range(EACH):
                     nothing.configure(queueing_lock=f"{client}-{number}").defer(number=number)
 
-        at_once(partial(keyed, client) for client in range(CLIENTS))
+        in_step(keyed)
         _recorded(f"procrastinate: keyed defer, {CLIENTS} clients", address, CLIENTS * EACH, "deferred", True)
         _lateness(app, address, note, told)
 
@@ -87,18 +104,23 @@ def _lateness(app: procrastinate.App, address: str, note: procrastinate.tasks.Ta
     """Through one worker."""
     from benchmarks.processes import wait
 
+    def late(rate: int, times: int) -> list[float]:
+        """How late each began, where deferring one may take so many times as long."""
+        told.write_text("", encoding="utf-8")
+        moments = spread(int(time.time() * 1000) + times * (1_000 + number_of(rate) * DEFER_MS), rate)
+        for moment in moments:
+            at = datetime.fromtimestamp(moment / 1000, UTC)
+            note.configure(schedule_at=at).defer(moment=moment)
+        deferred = time.time() * 1000
+        wait(lambda: len(_lines(told)) == len(moments))
+        in_time(moments[0], deferred)
+        return [float(line) for line in _lines(told)]
+
     with app.open():
         pid = forked(partial(work, app, address, fetch_job_polling_interval=LOOK_S))
         try:
             for rate in MEASURED:
-                told.write_text("", encoding="utf-8")
-                moments = spread(int(time.time() * 1000) + 1_000 + number_of(rate) * DEFER_MS, rate)
-                for moment in moments:
-                    at = datetime.fromtimestamp(moment / 1000, UTC)
-                    note.configure(schedule_at=at).defer(moment=moment)
-                in_time(moments[0])
-                wait(lambda: len(_lines(told)) == len(moments))  # noqa: B023
-                lateness("procrastinate", rate, [float(line) for line in _lines(told)])
+                lateness("procrastinate", rate, patiently(partial(late, rate)))
         finally:
             os.kill(pid, 9)
             os.waitpid(pid, 0)
