@@ -6,7 +6,9 @@ On the same tables as toa. Neither checks a schema, keeps a docket, orders calls
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
+import psycopg
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -29,6 +31,14 @@ _NOTE = """
 INSERT INTO toa_history (id, call, source, endpoint, entity, outcome, code, due_at, at, lateness_ms, attempt, count)
 SELECT n.id, n.call, 'delay', 'components.meters.add', '', 'made', '', n.due, now(), 0, 1, 1
   FROM unnest(%s::uuid[], %s::uuid[], %s::timestamptz[]) AS n(id, call, due)
+"""
+
+_KEYED = """
+INSERT INTO toa_delay
+       (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, created_at, source, entity, name)
+VALUES (%s, 'components.meters.add', %s, now() + '1 h', now() + '1 h', 0, 0, '{}', clock_timestamp(), 'delay', %s, %s)
+    ON CONFLICT (entity, name) WHERE name IS NOT NULL
+    DO UPDATE SET due_at = excluded.due_at, wake_at = excluded.wake_at
 """
 
 
@@ -87,3 +97,12 @@ def _one_row() -> bool:
         )
         call.delete()
     return True
+
+
+def keyed_inserts(address: str, entity: str, number: int, ready: Callable[[], object]) -> None:
+    """One row with a name of its own after another, each in a commit of one statement: no object is locked or changed,
+    nothing is checked. The most that the database and its disk give."""
+    with psycopg.connect(address, autocommit=True) as client:
+        ready()
+        for name in range(number):
+            client.execute(_KEYED, [uuid7(), json.dumps({"query": {"id": entity}}), entity, f"k{name}"])
