@@ -87,6 +87,8 @@ def main() -> None:
             _say("procrastinate: defer in bulk", JOBS - ONE_BY_ONE, began)
         at_once([partial(work, app, address, wait=False, listen_notify=False)] * WORKERS)
         _recorded("procrastinate: empty jobs, two workers", address, JOBS, "succeeded", False)
+        # Before the keyed ones are deferred, which nobody works off.
+        _lateness(app, address, note, told)
 
         def keyed(client: int, ready: Callable[[], object]) -> None:
             with app.open():
@@ -97,7 +99,6 @@ def main() -> None:
 
         in_step(keyed)
         _recorded(f"procrastinate: keyed defer, {CLIENTS} clients", address, CLIENTS * EACH, "deferred", True)
-        _lateness(app, address, note, told)
 
 
 def _lateness(app: procrastinate.App, address: str, note: procrastinate.tasks.Task, told: Path) -> None:  # type: ignore[type-arg]
