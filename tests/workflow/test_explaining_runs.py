@@ -71,7 +71,8 @@ def test_O2_a_run_is_found_by_its_id_or_its_key_while_it_is_on_its_way_and_after
     for name in ("run", SAIL):
         for wanted in (run, run.upper(), "anna"):
             assert explain(name, wanted).id == run
-    for name, wanted in (("run", uuid4().hex), ("loyalty.welcome", run), (SAIL, "bea"), ("run", ""), ("run", "a\0")):
+    unknown = (("run", uuid4().hex), ("loyalty.welcome", run), (SAIL, "bea"), ("run", ""), ("run", "a\0\ud800"))
+    for name, wanted in unknown:
         with pytest.raises(NotFound, match="no run"):
             explain(name, wanted)
     other = toa.start("loyalty.welcome", {"customer": "anna"}, key="anna")

@@ -3,12 +3,13 @@
 from toa.admin.clock_page import ClockAdmin
 from toa.admin.deadlines import DeadlineAdmin
 from toa.admin.deliveries import DeliveryAdmin
+from toa.admin.ended_runs import EndedRunAdmin
 from toa.admin.entities.pages import EntityAdmin
 from toa.admin.known import ComponentAdmin, LockAdmin, ProcessAdmin
 from toa.admin.live import DelayAdmin, ScheduledCallAdmin
 from toa.admin.records import FailureAdmin, HistoryAdmin, RevisionAdmin
 from toa.admin.rhythms import PulseAdmin, ScheduleAdmin
-from toa.admin.runs import EndedRunAdmin, RunAdmin
+from toa.admin.runs import RunAdmin
 
 __all__ = [
     "ClockAdmin",

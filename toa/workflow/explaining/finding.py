@@ -7,8 +7,8 @@ from uuid import UUID
 
 from toa.cadence.explaining.acting import Standing
 from toa.core.clock import to_moment
-from toa.core.identity import LONGEST_KEY
-from toa.exceptions import InvalidQuery, NotFound
+from toa.core.identity import LONGEST_KEY, check_key
+from toa.exceptions import InvalidInput, InvalidQuery, NotFound
 from toa.manifests import registry
 from toa.models import EndedRun, Run
 from toa.runtime import clock, settings
@@ -74,9 +74,11 @@ def stand(identities: Collection[UUID]) -> Mapping[UUID, Standing]:
 
 def _by_key(endpoints: Sequence[str], key: str, *, every: bool) -> list[Run | EndedRun]:
     """At most a few runs of these workflows with a key, or with `every` of whichever: those on their way, else those
-    that ended. A key is text that a row can have."""
-    if not 0 < len(key) <= LONGEST_KEY or "\0" in key:
-        return []
+    that ended."""
+    try:
+        check_key(key)
+    except InvalidInput:
+        return []  # no run has it
     live = Run.objects.using(settings.alias()).filter(key=key)
     if not every:
         live = live.filter(endpoint__in=endpoints)
