@@ -27,6 +27,12 @@ def lines():
 
 @pytest.mark.django_db
 class TestPausing:
+    def test_a_name_of_any_length_is_recorded_as_far_as_there_is_room(self, toa_clock):
+        name = "n" * 254
+        assert operating.pause(pulse(), name) == "paused"
+        assert operating.fire(pulse(), name) == "fired"
+        assert (pulse().paused_by, pulse().fire_by) == (name[:150], name[:150])
+
     def test_P8_a_paused_pulse_is_not_called_and_resumed_the_next_boundary_is(self, toa_clock):
         assert operating.pause(pulse(), "anna") == "paused"
         assert operating.pause(pulse(), "ben") == "already paused"

@@ -74,12 +74,15 @@ def test_a_wrong_use_ends_with_2_and_what_is_not_there_with_1(toa_clock, argumen
         *((verb, "list", "--limit", "0") for verb in ("deadlines", "delays", "events", "failures", "runs")),
         ("deadlines", "list", "--within", "soon"),
         ("sweep", "components.beacons.ping", "--limit", "-1"),
+        ("pulses", "pause", "components.beacons.ping", "--by", "broken \udcff"),
+        ("delays", "list", "--endpoint", "\udcff"),
+        ("explain", "components.reminders", "\udcff"),
     ],
 )
-def test_a_figure_out_of_its_range_is_refused_before_anything_is_done(arguments):
+def test_an_argument_that_cannot_be_read_is_refused_before_anything_is_done(arguments):
     said = toa(*arguments)
     assert said.code
-    assert "no whole number from 1" in said.text or "no duration" in said.text
+    assert any(words in said.text for words in ("no whole number from 1", "no duration", "not UTF-8"))
 
 
 def run(*arguments: str) -> str:

@@ -32,6 +32,9 @@ BEING_MADE = "being made"
 RETIRED = "retired"
 EACH_PROCESS = "each process calls it by itself"
 
+_NAME = 150
+"""Characters that are kept of the name of who asked."""
+
 
 def pause(one: Pulse | Schedule, by: str) -> str:
     """Let nothing be called from now on; a call that runs finishes. What is due already is dropped and recorded.
@@ -45,7 +48,7 @@ def pause(one: Pulse | Schedule, by: str) -> str:
             return RETIRED
         if row.paused_at is not None:
             return ALREADY_PAUSED
-        row.paused_by = by
+        row.paused_by = by[:_NAME]
         if isinstance(row, Pulse):
             _pass_over(row, now)
             row.paused_at = to_datetime(now)
@@ -111,7 +114,7 @@ def _fire_pulse(row: Pulse, by: str, now: int) -> str | None:
     if row.fire_at is not None:
         return ALREADY_ASKED
     row.fire_at = row.wake_at = to_datetime(now)
-    row.fire_by = by
+    row.fire_by = by[:_NAME]
     row.save()
     return None
 

@@ -30,6 +30,10 @@ class Command(BaseCommand):
         return super().execute(*args, **options)
 
     def handle(self, *args: Any, verb: str, **options: Any) -> None:
+        for value in options.values():
+            # What a shell hands over may be any bytes, of which the database takes UTF-8 alone.
+            if isinstance(value, str) and not value.isascii() and value != value.encode(errors="replace").decode():
+                raise CommandError(f"{value!r} is not UTF-8", returncode=verbs.USAGE)
         console = Console(self.stdout, self.stderr, as_json=options.get("json", False))
         try:
             code = verbs.verb(verb).run(options, console)
