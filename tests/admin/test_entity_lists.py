@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from store.lifecycle.models import Process
 from store.orders.models import Order
+from tests.cadence.plans import emptied
 from toa.admin.filters import InstanceFilter
 from toa.core.clock import to_datetime
 from toa.models import Entity
@@ -83,6 +84,7 @@ def test_instances_are_filtered_by_the_states_there_are_without_looking_them_up(
 
 
 def test_an_object_is_found_by_what_has_an_index_through_it(root, toa_clock):
+    emptied(Order._meta.db_table)
     fill(Order, 3_000, toa_clock.now)
     row = Order.objects.order_by("id")[7]
     Order.objects.filter(id=row.id).update(reference="R 7", customer="anna")

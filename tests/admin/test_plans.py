@@ -5,6 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.admin import rows
+from tests.cadence.plans import emptied
 from toa.models import Delay, Delivery, Failure, History, Revision, Run, ScheduledCall
 
 pytestmark = pytest.mark.django_db
@@ -15,6 +16,7 @@ def crowded(toa_clock):
     """One row among many others of its table."""
 
     def make(model):
+        emptied(model._meta.db_table)
         row = rows.MAKERS[model](toa_clock.now)
         rows.spread(row, 3_000)
         with connection.cursor() as cursor:
