@@ -67,22 +67,32 @@ def test_they_are_stored_by_one_statement(toa_clock, name):
     assert replaced == (50 if name(0) and name(0) == name(1) else 0)
 
 
-def test_of_several_named_at_once_only_those_whose_name_stands_replace_another(toa_clock):
-    entity, request = f"components.tallies:{uuid7().hex}", {"query": {"id": uuid7().hex}}
+@pytest.fixture
+def store(toa_clock):
+    """Arms under these keys for one object, in one transaction; gives the ids by key."""
+    entity, request = f"components.tallies:{uuid7().hex}", {"query": {"id": uuid7().hex}, "input": {"by": 1}}
 
-    def store(*keys):
+    def act(*keys):
         call = fresh("")
-        armed = [
-            arming.armed(
-                call, toa_clock.now, ENDPOINT, {**request, "input": {"by": 1}}, interval="1h", overdue=None, key=key
-            )
-            for key in keys
+        delays = [
+            arming.armed(call, toa_clock.now, ENDPOINT, request, interval="1h", overdue=None, key=key) for key in keys
         ]
         with transaction.atomic():
-            arming.store(armed, call, entity, toa_clock.now)
-        return {one.name: one.id for one in armed}
+            arming.store(delays, call, entity, toa_clock.now)
+        return {one.name: one.id for one in delays}
 
+    return act
+
+
+def test_of_several_named_at_once_only_those_whose_name_stands_replace_another(store):
     first = store("a", "b")
     second = store("b", None, "c", "a")
     assert dict(Delay.objects.values_list("name", "id")) == second
     assert set(History.objects.values_list("call", "outcome")) == {(one, "replaced") for one in first.values()}
+
+
+def test_one_that_is_being_made_only_loses_its_name(store):
+    leased = store("a")["a"]
+    Delay.objects.update(token=uuid7())
+    assert dict(store("a", "b") | {None: leased}) == dict(Delay.objects.values_list("name", "id"))
+    assert not History.objects.exists()
