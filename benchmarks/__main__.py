@@ -19,7 +19,7 @@ from typing import NoReturn
 from benchmarks import plots
 from benchmarks.databases import prepared
 from benchmarks.harness import QUICK
-from benchmarks.parts import PARTS, WHOLE_S, limit_s, measure
+from benchmarks.parts import PARTS, measure
 from benchmarks.results import Run, described, parts
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -32,9 +32,9 @@ def main(wanted: list[str]) -> int:
     names = wanted or list(PARTS)
     with prepared():
         began = time.monotonic()
-        for place, name in enumerate(names, 1):
+        for name in names:
             print(f"-- {name}", end="", flush=True)
-            part = measure(name, limit_s(names[place:], WHOLE_S - (time.monotonic() - began)))
+            part = measure(name)
             run.parts.append(part)
             print(f"  {part.took}{'  ' + part.problem if part.problem else ''}", flush=True)
             if part.problem:

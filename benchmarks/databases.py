@@ -17,6 +17,11 @@ SETTINGS = "benchmarks.settings"
 COPIED = "BENCH_DATABASE"
 """The environment variable that names the database to copy; without it a part makes its tables itself."""
 
+_END_CLIENTS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+ WHERE datname = %s AND backend_type = 'client backend' AND usename = current_user
+"""
+
 
 def database_name(pid: int) -> str:
     """Of the benchmark that runs in this process."""
@@ -25,7 +30,17 @@ def database_name(pid: int) -> str:
 
 def drop(name: str) -> None:
     """Drop it, whoever is connected, if it is there."""
-    _execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+    with psycopg.connect(servers.database_url(), autocommit=True) as connection:
+        for last in (False, False, True):
+            # WITH (FORCE) may not end autovacuum, which is not this role's; without it the server asks it to leave.
+            connection.execute(_END_CLIENTS, [name])
+            try:
+                connection.execute(f'DROP DATABASE IF EXISTS "{name}"')
+            except psycopg.errors.ObjectInUse:
+                if last:
+                    raise
+            else:
+                return
 
 
 @contextmanager

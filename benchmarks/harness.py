@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import signal
 import statistics
 import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TypeVar
@@ -144,7 +146,14 @@ def forked(act: Callable[[], object]) -> int:
 def at_once(acts: Iterable[Callable[[], object]]) -> None:
     """Have all of it done, each in a process of its own, and wait for the last one."""
     pids = [forked(act) for act in acts]
-    statuses = [os.waitpid(pid, 0)[1] for pid in pids]
+    try:
+        statuses = [os.waitpid(pid, 0)[1] for pid in pids]
+    except SystemExit:
+        # Asked to end: what they work on is about to be dropped.
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        raise
     assert not any(statuses)
 
 
