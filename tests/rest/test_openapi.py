@@ -63,6 +63,10 @@ def test_an_owner_is_not_in_what_a_caller_sends():
                 "description": "An amount in plain digits, 20 in all, 3 after the point, minimum 0.",
             },
         ),
+        (
+            {"type": "number", "format": "decimal", "digits": 4, "places": 4, "description": "A share."},
+            {"type": "string", "format": "decimal", "pattern": r"^-?0(\.[0-9]{1,4})?$", "description": "A share."},
+        ),
         ({"$ref": "#/definitions/part"}, {"$ref": "#/components/schemas/Thingpart"}),
         ({"$ref": "#/properties/part"}, {}),
         (

@@ -81,5 +81,5 @@ def _decimal(schema: Schema) -> dict[str, Any]:
     fraction = rf"(\.[0-9]{{1,{places}}})?" if places else ""
     sign = "" if schema.get("minimum", -1) >= 0 else "-?"
     found = {key: value for key, value in schema.items() if key not in _BOUNDS}
-    pattern = rf"^{sign}(0|[1-9][0-9]{{0,{max(0, digits - places - 1)}}}){fraction}$"
-    return {**found, "type": "string", "pattern": pattern, "description": schema.get("description", text)}
+    whole = rf"(0|[1-9][0-9]{{0,{digits - places - 1}}})" if digits > places else "0"
+    return {**found, "type": "string", "pattern": f"^{sign}{whole}{fraction}$", "description": schema.get("description", text)}
