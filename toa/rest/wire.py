@@ -82,4 +82,9 @@ def _decimal(schema: Schema) -> dict[str, Any]:
     sign = "" if schema.get("minimum", -1) >= 0 else "-?"
     found = {key: value for key, value in schema.items() if key not in _BOUNDS}
     whole = rf"(0|[1-9][0-9]{{0,{digits - places - 1}}})" if digits > places else "0"
-    return {**found, "type": "string", "pattern": f"^{sign}{whole}{fraction}$", "description": schema.get("description", text)}
+    return {
+        **found,
+        "type": "string",
+        "pattern": f"^{sign}{whole}{fraction}$",
+        "description": schema.get("description", text),
+    }
