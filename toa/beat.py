@@ -16,7 +16,7 @@ from toa.cadence.pacing import Beat, Pacer
 from toa.cadence.processes import Heartbeat, stands_down
 from toa.cadence.serving import look
 from toa.cadence.source import BACKSTOP_MS
-from toa.cadence.tick import TICK, TICK_EXPIRES_S
+from toa.cadence.tick import AHEAD_MS, TICK, TICK_EXPIRES_S, TICK_LEAST_MS
 from toa.cadence.upkeep import Upkeep
 from toa.runtime import settings
 
@@ -37,14 +37,13 @@ class CadenceScheduler(DatabaseScheduler):  # type: ignore[misc]
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._pacer = Pacer()
+        self._pacer = Pacer(TICK_LEAST_MS)
         self._lookout = Lookout()
         self._listener = Listener()
         self._heartbeat = Heartbeat("beat")
         self._upkeep = Upkeep()
         look()
         self._entries_at = 0.0
-        self._then: frozenset[str] = frozenset()
         self._lost_entries: set[str] = set()
         super().__init__(*args, **kwargs)
 
@@ -55,16 +54,9 @@ class CadenceScheduler(DatabaseScheduler):  # type: ignore[misc]
             self._listener.wait(BACKSTOP_MS / 1000)
             return 0.0
         self._tick_entries(*args, **kwargs)
-        if self._then:
-            # What comes due now is known: its tick does not wait for the look that would find it.
-            self._send(None, self._then)
-            self._pacer.reached()
         began = time.monotonic()
         beat = self._look()
-        now = time.monotonic()
-        wait_s, until_entries = beat.wait_ms / 1000 - (now - began), self._entries_at - now
-        woken = self._listener.wait(max(0.0, min(wait_s, until_entries)))
-        self._then = frozenset() if woken or wait_s > until_entries else beat.then
+        self._sleep(beat, began + beat.wait_ms / 1000)
         return 0.0
 
     def close(self) -> None:
@@ -119,14 +111,26 @@ class CadenceScheduler(DatabaseScheduler):  # type: ignore[misc]
             return Beat(False, BACKSTOP_MS)
         beat = self._pacer.look(seen)
         if beat.tick:
-            self._send(self._lookout.late, seen.sources)
+            self._send(self._lookout.late, seen.sources, None)
         else:
             self._upkeep.turn()  # what people do is history too, where nothing ever comes due
         return beat
 
-    def _send(self, late: int | None, due: frozenset[str]) -> None:
+    def _sleep(self, beat: Beat, end: float) -> None:
+        """Wait until the end, or for a hint. What comes due just then is known: its tick waits for no look, and is on
+        its way by then."""
+        if beat.then and time.monotonic() < end <= self._entries_at:
+            if self._wait(end - AHEAD_MS / 1000):
+                return
+            self._send(None, beat.then, self._pacer.asked())
+        self._wait(min(end, self._entries_at))
+
+    def _wait(self, end: float) -> bool:
+        return self._listener.wait(max(0.0, end - time.monotonic()))
+
+    def _send(self, late: int | None, due: frozenset[str], at: int | None) -> None:
         try:
-            self.app.send_task(TICK, args=(late, sorted(due)), expires=TICK_EXPIRES_S, retry=False)
+            self.app.send_task(TICK, args=(late, sorted(due), at), expires=TICK_EXPIRES_S, retry=False)
         except Exception as error:  # whatever the transport raises: the next look sends another
             logger.warning("the tick was not sent: %s", error, extra={"action": "tick_lost"})
 

@@ -20,6 +20,7 @@ from django.db import connections
 
 from toa.cadence import sources
 from toa.cadence.calls import suspects
+from toa.cadence.pacing import wait_until
 from toa.cadence.passes import perform, run_pass
 from toa.cadence.processes import Heartbeat, capacity, stands_down
 from toa.cadence.pulses import replica
@@ -74,19 +75,19 @@ _upkeep = Upkeep()
 
 
 @shared_task(name=TICK, expires=TICK_EXPIRES_S, acks_late=True, ignore_result=True)
-def tick(since: int | None = None, only: list[str] | None = None) -> None:
+def tick(since: int | None = None, only: list[str] | None = None, at: int | None = None) -> None:
     """Make one pass over everything that is due, and ask for another where there was more.
 
     `since` (epoch ms) says that beat saw something due that is as old as that; `only` names the sources of which it
-    knows that something is due, null: any.
+    knows that something is due, null: any; `at` (epoch ms) is when it comes due, a few ms ahead.
     """
     # Called as a function it is part of what the caller does, on the caller's connection.
     by_caller = tick.request.called_directly or tick.request.is_eager
     with nullcontext() if by_caller else kept_session():
-        _make_pass(since, only)
+        _make_pass(since, only, at)
 
 
-def _make_pass(since: int | None, only: list[str] | None) -> None:
+def _make_pass(since: int | None, only: list[str] | None, at: int | None) -> None:
     if stands_down():
         return
     serve()
@@ -94,6 +95,8 @@ def _make_pass(since: int | None, only: list[str] | None) -> None:
     _ticks.beat()
     if since is not None:
         sources.lower(since)
+    if at is not None:
+        wait_until(at)
     run_pass(_Broker(), only=only)
     _upkeep.turn()
 

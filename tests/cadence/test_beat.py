@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
@@ -23,7 +24,7 @@ from toa.cadence import processes
 from toa.cadence.pulses.due import PULSES
 from toa.cadence.source import Hint
 from toa.cadence.tick import TICK
-from toa.core.clock import to_datetime
+from toa.core.clock import to_datetime, to_moment
 from toa.models import Delay, History, Pulse
 from toa.runtime import clock
 from toa.runtime.clock import SystemClock
@@ -115,6 +116,12 @@ def sent(broker, queue):
     return [json.loads(message)["headers"]["task"] for message in broker.lrange(queue, 0, -1)]
 
 
+def given(broker, queue):
+    """The arguments of the tasks in a queue, in the order of sending."""
+    bodies = [json.loads(message)["body"] for message in broker.lrange(queue, 0, -1)]
+    return [json.loads(base64.b64decode(body))[0] for body in reversed(bodies)]
+
+
 def until(time, moment, *beats):
     """Let beats work one after another until the moment has passed."""
     while time.now() < moment:
@@ -201,11 +208,13 @@ def test_what_is_due_is_ticked_and_what_is_far_is_not(beat, time, broker, toa_cl
     one = beat()
     identity = toa.delay("components.tallies.report", {"input": {}}, interval="10s", overdue=None)
     began = time.now()
-    until(time, began + timedelta(seconds=9.9), one)
+    until(time, began + timedelta(seconds=8.9), one)
     assert sent(broker, "toa") == []
     until(time, began + timedelta(seconds=10.1), one)
     assert sent(broker, "toa")[:1] == [TICK]
-    assert Delay.objects.filter(id=identity).exists()
+    # Sent a little before its moment, it names that, and of what something comes due then.
+    due = to_moment(Delay.objects.get(id=identity).due_at)
+    assert given(broker, "toa")[0] == [None, ["delay"], due]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,9 +11,6 @@ BACKSTOP_MS = 1_000
 WAKE_LEAST_MS = 50
 """How soon a look that found only locked work is repeated."""
 
-TICK_LEAST_MS = 4
-"""Ticks for work that came due since the last one are at least this far apart."""
-
 
 @dataclass(frozen=True, slots=True)
 class Hint:

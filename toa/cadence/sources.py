@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connections
@@ -53,8 +54,8 @@ class Horizon:
     now: int
     sources: frozenset[str] = frozenset()
     """Names of the sources of which something is due."""
-    following: frozenset[str] = frozenset()
-    """Names of the sources of which something comes due at the next moment."""
+    following: Mapping[str, int] = field(default_factory=dict)
+    """When something comes due next of each source that has anything coming, by its name; epoch ms."""
 
     @property
     def next(self) -> int | None:
@@ -88,12 +89,11 @@ def horizon(since: int | None = None) -> Horizon:
             (name, *(None if value is None else to_moment(value) for value in moments))
             for name, *moments in cursor.fetchall()
         ]
-    coming = min((row[3] for row in rows if row[3] is not None), default=None)
     return Horizon(
         due=min((row[1] for row in rows if row[1] is not None), default=None),
         newest=max((row[2] for row in rows if row[2] is not None), default=None),
-        coming=coming,
+        coming=min((row[3] for row in rows if row[3] is not None), default=None),
         now=rows[0][4],
         sources=frozenset(row[0] for row in rows if row[1] is not None),
-        following=frozenset(row[0] for row in rows if coming is not None and row[3] == coming),
+        following={row[0]: row[3] for row in rows if row[3] is not None},
     )

@@ -13,7 +13,7 @@ from django.db import Error, close_old_connections, connections
 from toa.cadence.calls import suspects
 from toa.cadence.listening import Listener
 from toa.cadence.looking import Lookout
-from toa.cadence.pacing import Beat, Pacer
+from toa.cadence.pacing import Beat, Pacer, wait_until
 from toa.cadence.passes import perform, run_pass
 from toa.cadence.processes import Heartbeat, stands_down
 from toa.cadence.pulses import replica
@@ -24,6 +24,11 @@ from toa.cadence.sources import lower, source
 from toa.cadence.upkeep import Upkeep
 
 logger = logging.getLogger("toa.run")
+
+PASS_LEAST_MS = 4
+"""Passes for work that came due since the last one are at least this far apart."""
+ROUNDING_MS = 1
+"""By how much a wait for a hint may be too long."""
 
 
 class _Pool:
@@ -68,13 +73,14 @@ class Runner:
 
     def __init__(self, threads: int) -> None:
         self._pool = _Pool(threads)
-        self._pacer = Pacer()
+        self._pacer = Pacer(PASS_LEAST_MS)
         self._lookout = Lookout()
         self._listener = Listener()
         self._heartbeat = Heartbeat("run", capacity=threads)
         self._upkeep = Upkeep()
         self._over = threading.Event()
         self._then: frozenset[str] = frozenset()
+        self._looked_at = 0.0
 
     def run(self) -> None:
         """Work until `stop`, or in a process's main thread until SIGINT or SIGTERM; what runs then finishes."""
@@ -85,9 +91,9 @@ class Runner:
                 signal.signal(number, lambda *_: self.stop())
         try:
             while not self._over.is_set():
-                began = time.monotonic()
                 beat = self._look()
-                woken = self._listener.wait(beat.wait_ms / 1000 - (time.monotonic() - began))
+                early_ms = ROUNDING_MS if beat.then else 0
+                woken = self._listener.wait(self._looked_at + (beat.wait_ms - early_ms) / 1000 - time.monotonic())
                 self._then = frozenset() if woken else beat.then
         finally:
             replica.stop()
@@ -98,14 +104,17 @@ class Runner:
 
     def _look(self) -> Beat:
         """Fire what is due; returns for how long to wait, and for what."""
+        self._looked_at = time.monotonic()
         try:
             prepare_session()
             self._heartbeat.beat()
             if stands_down():
                 return Beat(False, BACKSTOP_MS)
             # What comes due now is known: it does not wait for the look that would find it.
-            if self._then and self._fire(self._then):
-                self._pacer.reached()
+            if self._then and (moment := self._pacer.asked()) is not None:
+                wait_until(moment)
+                self._fire(self._then)
+            self._looked_at = time.monotonic()
             seen = self._lookout.look()
             beat = self._pacer.look(seen)
             if self._lookout.late is not None:
