@@ -10,6 +10,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import (
     beat_init,
+    celeryd_after_setup,
     worker_init,
     worker_process_init,
     worker_process_shutdown,
@@ -24,7 +25,7 @@ from toa.cadence.pacing import wait_until
 from toa.cadence.passes import perform, run_pass
 from toa.cadence.processes import Heartbeat, capacity, stands_down
 from toa.cadence.pulses import replica
-from toa.cadence.serving import serve
+from toa.cadence.serving import serve, settle
 from toa.cadence.sessions import end_session, kept_session, prepare_session
 from toa.cadence.source import BACKSTOP_MS, Hint
 from toa.cadence.tick import TICK, TICK_EXPIRES_S
@@ -117,6 +118,12 @@ def call(source: str, endpoint: str, sent: int | None = None) -> None:
 
 
 _heartbeat: Heartbeat | None = None
+
+
+@beat_init.connect
+@celeryd_after_setup.connect  # before the first fork
+def _settle(**_: Any) -> None:
+    settle()
 
 
 @worker_init.connect

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
+from toa.cadence.serving import settle
 from toa.management.console import Console
 from toa.management.reading import positive
 from toa.management.reloaded import run_reloaded
@@ -24,5 +25,6 @@ def run(options: Mapping[str, Any], console: Console) -> int:
     if options["reload"]:
         run_reloaded(options["threads"])
     else:
+        settle()
         Runner(options["threads"]).run()
     return DONE
