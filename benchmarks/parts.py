@@ -19,6 +19,8 @@ TIDY_S = 20.0
 """How long a part that was asked to end may take to drop its database and end its processes."""
 OVER = 2
 """How many times its budget a part may take before it is stopped: on a busy machine each takes longer."""
+LEAST_S = 30
+"""And so many seconds in any case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +42,12 @@ PARTS = {
     "together": Plan(title="Firing through beat and two workers, and through toa run", quick_s=52, long_s=200),
     "peers.procrastinate_jobs": Plan(title="procrastinate", quick_s=17, long_s=100),
     "peers.celery_tasks": Plan(title="Celery", quick_s=21, long_s=130),
-    "peers.dbos_workflows": Plan(title="DBOS", quick_s=19, long_s=200),
+    "peers.dbos_workflows": Plan(title="DBOS", quick_s=21, long_s=200),
     "runs": Plan(title="Runs of workflows", quick_s=15, long_s=80),
     "arming": Plan(title="Arming", quick_s=10, long_s=45),
     "calls": Plan(title="A call", quick_s=6, long_s=30),
     "users": Plan(title="People's calls during a drain", quick_s=9, long_s=60),
-    "claims": Plan(title="A claim", quick_s=15, long_s=150),
+    "claims": Plan(title="A claim", quick_s=13, long_s=150),
     "peers.procrastinate_pending": Plan(title="procrastinate, a fetch", quick_s=8, long_s=130),
     "idle": Plan(title="While idle", quick_s=26, long_s=150),
     "backlog": Plan(title="Beside a backlog", quick_s=10, long_s=60),
@@ -83,8 +85,8 @@ class Part:
 
 
 def measure(name: str) -> Part:
-    """Run it, for twice its budget at most. Nothing of it is left, whatever becomes of it."""
-    limit = OVER * PARTS[name].budget_s if name in PARTS else None
+    """Run it, for a limited time. Nothing of it is left, whatever becomes of it."""
+    limit = max(LEAST_S, OVER * PARTS[name].budget_s) if name in PARTS else None
     began = time.monotonic()
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-m", f"benchmarks.{name}"],
