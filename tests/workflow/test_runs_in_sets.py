@@ -303,6 +303,22 @@ def test_a_run_that_goes_on_alone_has_its_turn_beside_sets_that_use_up_the_time(
     assert EndedRun.objects.count() in (0, 1)
 
 
+def test_slow_functions_before_transitions_leave_time_for_these(voyages, monkeypatch):
+    monkeypatch.setattr(guarding, "FUNCTIONS_MS", 8)
+
+    async def slow(input, context):
+        began = clocks.perf_counter()
+        while clocks.perf_counter() - began < 0.005:
+            pass
+        await context.call(GO, {}, {"id": input.voyage})
+
+    for _ in range(5):
+        voyages.start(slow, voyage=voyages.create())
+    for _ in range(5):
+        assert go_on() >= 1
+    assert EndedRun.objects.count() == 5
+
+
 _SLEEPING = """
 INSERT INTO toa_run (id, endpoint, request, due_at, wake_at, attempt, strikes, chain, cause, created_at, key, seq,
                      steps, waits, watches, cancel_by)

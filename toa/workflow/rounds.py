@@ -84,11 +84,12 @@ class Round:
     _soonest: int | None = None
 
     def go(self, ready: Sequence[One]) -> None:
-        """Have every run go on as far as it goes in this round."""
-        for one in ready:
-            if self.allowance.used_up:
-                return
-            self._guarded(one, partial(self._follow, one, one.asks))
+        """Have every run go on as far as it goes in this round; one at least, however little time there is."""
+        with self.allowance.part(of=2):  # the rest is for the transitions that they ask for
+            for number, one in enumerate(ready):
+                if number and self.allowance.used_up:
+                    break
+                self._guarded(one, partial(self._follow, one, one.asks))
         for component, asking in self._asking.values():
             self._transitions(component, asking)
 
@@ -201,8 +202,8 @@ class Round:
         """Make transitions on objects of one component, and have the runs that wait for them go on."""
         decided = Decided.on(component, {prepared.query.id for _, prepared in asking if prepared.query is not None})
         self._decided.append(decided)
-        for one, prepared in asking:
-            if self.allowance.used_up:
+        for number, (one, prepared) in enumerate(asking):
+            if number and self.allowance.used_up:
                 return
             self._guarded(one, partial(self._transition, one, prepared, decided))
 

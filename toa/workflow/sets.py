@@ -52,8 +52,8 @@ def drive_set(lives: Sequence[Live], docket: Docket | None, allowance: Allowance
     under_way = [One(live) for live in lives]
     everyone = under_way
     try:
-        for _ in range(ROUNDS):
-            if not under_way or allowance.used_up:
+        for number in range(ROUNDS):
+            if not under_way or (number and allowance.used_up):
                 break
             under_way = _round(done, under_way, docket, allowance)
     finally:
