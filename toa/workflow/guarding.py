@@ -44,7 +44,7 @@ def drive_all(kind: Kind, found: Sequence[Live], docket: Docket | None, abandone
     with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
         batch = _Batch(kind, docket, among, allowance)
         with allowance.part(of=2 if suspect else 1):
-            batch.one_by_one(batch.in_sets(good[:MOST]))
+            batch.one_by_one(batch.in_sets(good[:MOST]), least=1)
         batch.one_by_one(blameless_first(batch.in_shares(suspect), among))
     moved = frozenset(identity for identity, how in batch.driven.items() if how is Driven.MOVED)
     held = sum(how is Driven.HELD for how in batch.driven.values())
@@ -84,10 +84,10 @@ class _Batch:
             self.driven |= {live.id: Driven.HELD for live in share if live.id not in {one.id for one in mine}}
         return [live for live in suspect if live.id not in tried]
 
-    def one_by_one(self, lives: Sequence[Live]) -> None:
-        """Go on with each of these alone, with one at least."""
+    def one_by_one(self, lives: Sequence[Live], least: int = 0) -> None:
+        """Go on with each of these alone, however little time there is with `least` of them."""
         for number, live in enumerate(lives):
-            if number and self.allowance.used_up:
+            if number >= least and self.allowance.used_up:
                 break
             self.driven[live.id] = _guarded(live, self.docket, self.allowance, live.id in self.among)
 

@@ -53,7 +53,7 @@ def fire_all(kind: Kind, found: Sequence[Live], docket: Docket | None, abandoned
     with allowing(Allowance(FUNCTION_MS, FUNCTIONS_MS)) as allowance:
         batch = _Batch(kind, docket, among, allowance)
         with allowance.part(of=2 if suspect else 1):
-            batch.one_by_one(batch.in_sets(good))
+            batch.one_by_one(batch.in_sets(good), least=1)
         batch.one_by_one(blameless_first(batch.in_shares(suspect), among))
     return Fired(frozenset(batch.settled), len(found) - len(batch.reached | batch.settled))
 
@@ -108,11 +108,13 @@ class _Batch:
                 tried |= elsewhere | fired.settled | {live.id for live in fired.held}
         return [live for live in suspect if live.id not in tried]
 
-    def one_by_one(self, lives: Sequence[Live]) -> None:
-        """Fire each of these in a transaction of its own, one at least; the accused are convicted first."""
+    def one_by_one(self, lives: Sequence[Live], least: int = 0) -> None:
+        """Fire each of these in a transaction of its own, however little time there is `least` of them; the accused
+        are convicted first."""
         alone = deque(lives)
-        while alone and not (self.allowance.used_up and alone[0] is not lives[0]):
+        while alone and (least > 0 or not self.allowance.used_up):
             live = alone.popleft()
+            least -= 1
             self.reached.add(live.id)
             if _guarded(self.kind, live, self.docket, live.id in self.among):
                 self.settled.add(live.id)
