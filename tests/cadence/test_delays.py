@@ -46,7 +46,7 @@ def test_a_delay_is_made_at_its_moment_and_not_before(tally, toa_clock):
     assert Tally.objects.get().count == 6
     assert Delay.objects.count() == 0
     assert line() == ("made", "", 0)
-    toa_clock.advance("24h")
+    toa_clock.advance("5m")
     assert Tally.objects.get().count == 6
 
 
