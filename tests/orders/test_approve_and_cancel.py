@@ -20,7 +20,7 @@ def test_a_paid_order_has_nothing_due(toa_clock):
     identity = place("A-1")
 
     assert toa.call("store.orders.approve", id=identity) is None
-    toa_clock.advance("5h")
+    toa_clock.advance("61m")
 
     paid = order(identity)
     assert (paid.status, paid.pay_by, paid.VERSION) == ("approved", None, 2)
@@ -32,7 +32,7 @@ def test_a_paid_order_takes_its_alarm_back(toa_clock):
         toa.call("store.orders.approve", id=identity)
 
     assert not Delay.objects.filter(endpoint="store.orders.cancel").exists()
-    toa_clock.advance("5h")
+    toa_clock.advance("61m")
     assert order(identity).status == "approved"
     assert outcomes("delay") == [("cancelled", "")]
 
@@ -53,7 +53,7 @@ def test_an_order_given_up_by_a_person_takes_its_alarm_back(toa_clock):
     with configured(expiry="alarm"):
         identity = place("A-1")
         toa.call("store.orders.cancel", {"reason": "CHANGED_MIND"}, id=identity)
-        toa_clock.advance("5h")
+        toa_clock.advance("61m")
 
     assert order(identity).reason == "CHANGED_MIND"
     assert outcomes("delay") == [("cancelled", "")]
@@ -63,7 +63,7 @@ def test_an_alarm_that_comes_after_an_early_expiry_is_refused(toa_clock):
     with configured(expiry="alarm"):
         identity = place("A-1")
         toa.call("store.orders.cancel", {"reason": "EXPIRED"}, id=identity)
-        toa_clock.advance("5h")
+        toa_clock.advance("61m")
 
     assert order(identity).VERSION == 2
     assert outcomes("delay") == [("refused", "NOT_PENDING")]
