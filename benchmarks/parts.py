@@ -43,7 +43,7 @@ PARTS = {
     "peers.procrastinate_jobs": Plan(title="procrastinate", quick_s=17, long_s=100),
     "peers.celery_tasks": Plan(title="Celery", quick_s=21, long_s=130),
     "peers.dbos_workflows": Plan(title="DBOS", quick_s=21, long_s=200),
-    "runs": Plan(title="Runs of workflows", quick_s=15, long_s=80),
+    "runs": Plan(title="Runs of workflows", quick_s=20, long_s=80),
     "arming": Plan(title="Arming", quick_s=10, long_s=45),
     "calls": Plan(title="A call", quick_s=6, long_s=30),
     "users": Plan(title="People's calls during a drain", quick_s=9, long_s=60),
